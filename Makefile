@@ -1,0 +1,45 @@
+# `make` lists the commands. They need make and Python 3.11 or newer; the rest they install.
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+
+# Spark starts its workers with the first python3 on the PATH unless told otherwise.
+export PYSPARK_PYTHON := $(CURDIR)/$(PYTHON)
+# Another Spark on this machine must not replace the one in the virtual environment.
+unexport SPARK_HOME PYTHONPATH
+
+# Spark runs on Java: prefix a command with this to give it one.
+WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
+
+.PHONY: help setup demo test lint clean
+
+help: ## list the commands
+	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
+
+setup: $(INSTALLED) ## install everything into .venv, and Java if there is none
+	@$(WITH_JAVA) echo "Ready: $$($(PYTHON) --version), Java in $$JAVA_HOME"
+
+demo: $(INSTALLED) ## show what Windrow does
+	@$(WITH_JAVA) $(PYTHON) -m windrow.cli.demo
+
+test: lint ## check format, lint and types, then run the tests and the doctests
+	$(WITH_JAVA) $(PYTHON) -m pytest --doctest-modules tests src/windrow
+
+lint: $(INSTALLED) ## check format, lint and types
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy
+
+clean: ## remove the virtual environment and everything generated
+	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf artifacts derby.log metastore_db spark-warehouse
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(INSTALLED): pyproject.toml | $(VENV)/bin/pip
+	@echo "Installing Windrow and its dependencies into $(VENV): the first time takes minutes."
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/bin/pip:
+	@python=$$(scripts/find_python.sh) && "$$python" -m venv --clear --upgrade-deps $(VENV)
