@@ -1,0 +1,46 @@
+"""Window models, the algebra of aggregates and the oracle: NumPy only, no engine."""
+
+from windrow.core import oracle
+from windrow.core.aggregate import Aggregate, Commutative, Idempotent, Invertible
+from windrow.core.durations import Duration, instant, microseconds
+from windrow.core.errors import WindrowError
+from windrow.core.models import (
+    Bounds,
+    Context,
+    CountWindow,
+    DeltaWindow,
+    Extents,
+    LandmarkWindow,
+    MappedWindow,
+    SessionWindow,
+    SlideByTimeWindow,
+    SlideByTupleWindow,
+    TimeWindow,
+    WindowModel,
+)
+from windrow.core.window import Window
+
+__all__ = [
+    "Aggregate",
+    "Bounds",
+    "Commutative",
+    "Context",
+    "CountWindow",
+    "DeltaWindow",
+    "Duration",
+    "Extents",
+    "Idempotent",
+    "Invertible",
+    "LandmarkWindow",
+    "MappedWindow",
+    "SessionWindow",
+    "SlideByTimeWindow",
+    "SlideByTupleWindow",
+    "TimeWindow",
+    "Window",
+    "WindowModel",
+    "WindrowError",
+    "instant",
+    "microseconds",
+    "oracle",
+]

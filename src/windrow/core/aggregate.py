@@ -1,0 +1,122 @@
+"""The algebra of aggregates: lift -> combine -> lower, and what may be done with it as types."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar, Generic, TypeVar
+
+from windrow.core.errors import WindrowError
+
+In = TypeVar("In")
+Partial = TypeVar("Partial")
+Out = TypeVar("Out")
+
+
+class Aggregate(ABC, Generic[In, Partial, Out]):
+    """A function of a window's values in three steps.
+
+    ``lift`` makes a partial of one value, ``combine`` merges the partials of two neighbouring runs
+    of tuples, older first, and ``lower`` turns the whole window's partial into its result.
+    ``combine`` is associative: that is what lets panes be shared between windows.
+
+    The value is that of the aggregate's column, or a tuple of values if it has several. A tuple
+    with a null among them is skipped, as in Spark; a window without any other gives ``empty``.
+
+    >>> class Spread(Commutative[float, tuple[float, float], float]):
+    ...     returns = "double"
+    ...
+    ...     def lift(self, value):
+    ...         return value, value
+    ...
+    ...     def combine(self, a, b):
+    ...         return min(a[0], b[0]), max(a[1], b[1])
+    ...
+    ...     def lower(self, partial):
+    ...         return partial[1] - partial[0]
+    >>> Spread("price").over([3.0, None, 7.0, 5.0])
+    4.0
+    """
+
+    returns: ClassVar[str] = "double"
+    """The result's type, as in Spark's DDL."""
+    empty: ClassVar[Any] = None
+    """The result of a window without a value."""
+    skips_nulls: bool = True
+    """Whether a tuple with a null among its values is passed over; if not, lift sees None."""
+
+    columns: tuple[str, ...] = ()
+    """The columns whose values it takes."""
+    takes_position: ClassVar[bool] = False
+    """Whether lift sees ``(position, value, ...)``, the tuple's rank within its key first.
+
+    It lets a function that minds the order, such as ``first``, be Commutative all the same.
+    """
+
+    def __init__(self, *columns: str) -> None:
+        for column in columns:
+            if isinstance(column, str) and not column:
+                raise WindrowError(f"{self.name} needs the name of a column", repr(column))
+        self.columns = columns
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(map(repr, self.columns))})"
+
+    @abstractmethod
+    def lift(self, value: In) -> Partial:
+        """The partial of a single value."""
+
+    @abstractmethod
+    def combine(self, a: Partial, b: Partial) -> Partial:
+        """The partial of two neighbouring runs, ``a`` the older; must not change either."""
+
+    @abstractmethod
+    def lower(self, partial: Partial) -> Out:
+        """The result of a window with this partial."""
+
+    def result_type(self, *inputs: str) -> str:
+        """The type of the result over columns of these types; refuses those it cannot take."""
+        return self.returns
+
+    def over(self, values: Iterable[Any]) -> Out | None:
+        """The result over the values of one window, oldest first, by the definition."""
+        whole: Partial | None = None
+        for position, value in enumerate(values):
+            if self.skips_nulls and _has_null(value):
+                continue
+            partial = self.lift(self.at(position, value))
+            whole = partial if whole is None else self.combine(whole, partial)
+        if whole is None:
+            empty: Out | None = self.empty
+            return empty
+        return self.lower(whole)
+
+    def at(self, position: int, value: Any) -> Any:
+        """What lift sees of a tuple at ``position`` of its key."""
+        if not self.takes_position:
+            return value
+        return (position, *value) if isinstance(value, tuple) else (position, value)
+
+
+class Invertible(Aggregate[In, Partial, Out]):
+    """An aggregate whose older tuples can be taken out again."""
+
+    @abstractmethod
+    def subtract(self, whole: Partial, older: Partial) -> Partial:
+        """The partial p with ``combine(older, p) == whole``."""
+
+
+class Commutative(Aggregate[In, Partial, Out]):
+    """An aggregate that does not mind the order: ``combine(a, b) == combine(b, a)``."""
+
+
+class Idempotent(Aggregate[In, Partial, Out]):
+    """An aggregate that does not mind repetition: ``combine(a, a) == a``; runs may overlap."""
+
+
+def _has_null(value: object) -> bool:
+    return value is None or (isinstance(value, tuple) and any(v is None for v in value))

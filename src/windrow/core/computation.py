@@ -1,0 +1,104 @@
+"""What a query computes on each window: the four kinds of window function."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from windrow.core.aggregate import Aggregate, Commutative
+from windrow.core.errors import WindrowError
+from windrow.core.window import Window
+
+Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+
+
+class Computation(ABC):
+    """A window function."""
+
+    @property
+    @abstractmethod
+    def is_decomposable(self) -> bool:
+        """Whether it can be computed on panes or parts of a window and put together."""
+
+    @property
+    def minds_order(self) -> bool:
+        """Whether its parts must be contiguous runs of tuples."""
+        return False
+
+
+@dataclass(frozen=True)
+class Aggregation(Computation):
+    """``.agg(name=function, ...)``: incremental, shareable between windows."""
+
+    functions: Mapping[str, Aggregate[Any, Any, Any]]
+
+    is_decomposable = True
+
+    def __post_init__(self) -> None:
+        if not self.functions:
+            raise WindrowError("agg needs a function", hint="for example agg(n=wf.count()).")
+        for name, function in self.functions.items():
+            if not isinstance(function, Aggregate):
+                raise WindrowError(
+                    f"agg takes functions of windrow.functions or an Aggregate for {name!r}",
+                    repr(function),
+                    "for any function of the whole window use apply().",
+                )
+
+    @property
+    def minds_order(self) -> bool:
+        return not all(isinstance(f, Commutative) for f in self.functions.values())
+
+    @property
+    def columns(self) -> list[str]:
+        return [c for f in self.functions.values() for c in f.columns]
+
+
+@dataclass(frozen=True)
+class Apply(Computation):
+    """``.apply(function, returns)``: any function of the whole window."""
+
+    function: Callable[[Window], Rows]
+    returns: str
+
+    is_decomposable = False
+
+    def __post_init__(self) -> None:
+        _check_callable("apply", "function", self.function)
+
+
+@dataclass(frozen=True)
+class Fold(Computation):
+    """``.fold(update, init, returns)``: one tuple at a time, oldest first."""
+
+    update: Callable[[Any, Mapping[str, Any]], Any]
+    init: Any
+    returns: str
+
+    is_decomposable = False
+
+    def __post_init__(self) -> None:
+        _check_callable("fold", "update", self.update)
+
+
+@dataclass(frozen=True)
+class Decompose(Computation):
+    """``.decompose(partial=G, combine=H)``: G on panes or parts, H on the list of their results."""
+
+    partial: Callable[[Window], Mapping[str, Any]]
+    combine: Callable[[list[Mapping[str, Any]]], Rows]
+    partial_returns: str
+    returns: str = field(default="")
+
+    is_decomposable = True
+
+    def __post_init__(self) -> None:
+        _check_callable("decompose", "partial", self.partial)
+        _check_callable("decompose", "combine", self.combine)
+
+
+def _check_callable(step: str, argument: str, value: object) -> None:
+    if not callable(value):
+        raise WindrowError(f"{step} needs a function for {argument}", repr(value))

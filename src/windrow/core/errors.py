@@ -1,0 +1,45 @@
+"""The one error a user sees: rule, received value, hint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class WindrowError(ValueError):
+    """A query, a window or a row that breaks a rule.
+
+    >>> str(WindrowError("slide must be positive", "slide=0", "leave slide out."))
+    'slide must be positive; got slide=0.\\nHint: leave slide out.'
+    """
+
+    def __init__(self, rule: str, got: str | None = None, hint: str | None = None) -> None:
+        self.rule, self.got, self.hint = rule, got, hint
+        message = rule if got is None else f"{rule}; got {got}"
+        super().__init__(f"{message}." + (f"\nHint: {hint}" if hint else ""))
+
+    def __reduce__(self) -> tuple[type[WindrowError], tuple[str, str | None, str | None]]:
+        return type(self), (self.rule, self.got, self.hint)
+
+
+def received(what: str, value: object) -> str:
+    """The received value under its field's name, the last word of what it is.
+
+    >>> received("CountWindow slide", 0)
+    'slide=0'
+    """
+    return f"{what.rsplit(maxsplit=1)[-1]}={value!r}"
+
+
+def near_names(name: str, known: Iterable[str]) -> str:
+    """The hint for an unknown name: the ones written nearly like it, else all of them.
+
+    >>> near_names("pirce", ["symbol", "price"])
+    "did you mean one of these columns: ['price']?"
+    """
+    known = list(known)
+    folded = {k.casefold(): k for k in known}
+    close = [folded[m] for m in get_close_matches(name.casefold(), folded, n=3)]
+    if close:
+        return f"did you mean one of these columns: {close}?"
+    return f"the columns are {known}."

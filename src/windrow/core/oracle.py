@@ -1,0 +1,246 @@
+"""The oracle: every window model by its definition, for reading and for testing against.
+
+Nothing here is fast and nothing is shared with the code it judges. Tuples are dicts, times are
+int microseconds (datetimes are converted), a window is a list of tuples. Every extent is written
+as in the papers: a condition that each tuple of the key meets or does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, Literal, TypeAlias
+
+from windrow.core.aggregate import Aggregate
+from windrow.core.durations import Duration, instant, microseconds
+from windrow.core.errors import WindrowError
+from windrow.core.models import (
+    CountWindow,
+    DeltaWindow,
+    LandmarkWindow,
+    SessionWindow,
+    SlideByTimeWindow,
+    SlideByTupleWindow,
+    TimeWindow,
+    WindowModel,
+)
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class OracleWindow:
+    """A window of one key, its tuples in order."""
+
+    key: tuple[Any, ...]
+    id: int
+    start: Any
+    end: Any
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class _Tuple:
+    """A tuple in its place: its time, if the query has one, and the delta attribute, if any."""
+
+    row: Row
+    time: int
+    delta: Any
+
+
+def windows(
+    model: WindowModel,
+    rows: Iterable[Row],
+    *,
+    key: Sequence[str] = (),
+    time: str | None = None,
+    order_by: Sequence[str] = (),
+    delay: Duration = 0,
+    partial: Literal["emit", "drop"] = "emit",
+) -> list[OracleWindow]:
+    """All non-empty windows of all keys; ``rows`` are in order of arrival.
+
+    >>> rows = [{"t": 0}, {"t": 3}, {"t": 12}]
+    >>> [(w.id, len(w.rows)) for w in windows(TimeWindow("10 us"), rows, time="t")]
+    [(0, 2), (1, 1)]
+    """
+    rows = list(rows)
+    placed = _place(model, rows, time, order_by)
+    watermark = None
+    if partial == "drop" and time is not None:
+        times = [instant(r[time]) for r in rows if r[time] is not None]
+        watermark = _final_watermark(times, microseconds(delay))
+        placed = [t for t in placed if t.time < watermark]
+    keys: dict[Any, tuple[tuple[Any, ...], list[_Tuple]]] = {}
+    for t in placed:
+        values = tuple(t.row[k] for k in key)
+        identity = tuple("NaN" if v != v else v for v in values)
+        keys.setdefault(identity, (values, []))[1].append(t)
+    return [
+        OracleWindow(values, id, start, end, [t.row for t in members])
+        for values, tuples in keys.values()
+        for id, start, end, members in _extents(model, tuples)
+        if members and (partial == "emit" or _fires(model, end, len(members), watermark))
+    ]
+
+
+def query(
+    model: WindowModel, rows: Iterable[Row], function: Callable[[list[Row]], Any], **how: Any
+) -> list[tuple[tuple[Any, ...], int, Any, Any, Any]]:
+    """``(key, id, start, end, function(tuples))`` of every window."""
+    found = windows(model, rows, **how)
+    return [(w.key, w.id, w.start, w.end, function(w.rows)) for w in found]
+
+
+def aggregate(function: Aggregate[Any, Any, Any], rows: Iterable[Row]) -> Any:
+    """The aggregate of a window's tuples, one at a time."""
+    columns = function.columns
+    if len(columns) == 1:
+        return function.over(row[columns[0]] for row in rows)
+    return function.over(tuple(row[c] for c in columns) for row in rows)
+
+
+def join(
+    left: Sequence[Row],
+    right: Sequence[Row],
+    predicate: Callable[[Row, Row], bool],
+    *,
+    within: Duration | tuple[Duration, Duration],
+    time: str,
+) -> list[tuple[Row, Row]]:
+    """The pairs of the window join, by nested loops.
+
+    (x, y) is a result iff the predicate holds and time(x) >= time(y) - left length where x is the
+    older, time(y) >= time(x) - right length otherwise.
+
+    >>> join([{"t": 0}], [{"t": 5}, {"t": 6}], lambda x, y: True, within=5, time="t")
+    [({'t': 0}, {'t': 5})]
+    """
+    both = within if isinstance(within, tuple) else (within, within)
+    left_length, right_length = microseconds(both[0]), microseconds(both[1])
+    pairs = []
+    for x in left:
+        for y in right:
+            if x[time] is None or y[time] is None:
+                continue
+            tx, ty = instant(x[time]), instant(y[time])
+            near = tx >= ty - left_length if tx < ty else ty >= tx - right_length
+            if near and predicate(x, y):
+                pairs.append((x, y))
+    return pairs
+
+
+def _place(
+    model: WindowModel, rows: Iterable[Row], time: str | None, order_by: Sequence[str]
+) -> list[_Tuple]:
+    """The tuples that belong somewhere, ordered by time, then ``order_by``, then arrival."""
+    if model.needs_event_time and time is None:
+        raise WindrowError(f"{type(model).__name__} needs an event time", hint="pass time=.")
+    placed = []
+    for row in rows:
+        delta = row[model.on] if isinstance(model, DeltaWindow) else 0
+        if delta is None or delta != delta or (time is not None and row[time] is None):
+            continue
+        placed.append(_Tuple(row, 0 if time is None else instant(row[time]), delta))
+    return sorted(placed, key=lambda t: (t.time, [_rank(t.row[c]) for c in order_by]))
+
+
+def _rank(value: Any) -> tuple[int, Any]:
+    """Sorts as Spark does: nulls first, NaN last."""
+    if value is None:
+        return 0, 0
+    return (2, 0) if value != value else (1, value)
+
+
+def _final_watermark(times: list[int], delay: int) -> float:
+    return (max(times) - delay) // 1000 * 1000 if times else -math.inf
+
+
+def _fires(model: WindowModel, end: Any, size: int, watermark: float | None) -> bool:
+    """Whether a window over the tuples before the watermark has fired."""
+    if isinstance(model, CountWindow):
+        return size == model.length
+    if isinstance(model, SlideByTupleWindow | DeltaWindow) or watermark is None:
+        return True
+    past_end: bool = end < watermark if isinstance(model, SessionWindow) else end <= watermark
+    return past_end
+
+
+_Extent: TypeAlias = tuple[int, Any, Any, list[_Tuple]]
+
+
+@singledispatch
+def _extents(model: WindowModel, tuples: list[_Tuple]) -> Iterator[_Extent]:
+    """(id, start, end, tuples) of the windows of one key; some may be empty."""
+    raise TypeError(f"no oracle for {model!r}")
+
+
+@_extents.register
+def _(model: CountWindow, tuples: list[_Tuple]) -> Iterator[_Extent]:
+    for w in range(len(tuples)):
+        start, end = w * model.slide, w * model.slide + model.length
+        yield w, start, end, [t for i, t in enumerate(tuples) if start <= i < end]
+
+
+@_extents.register
+def _(model: TimeWindow, tuples: list[_Tuple]) -> Iterator[_Extent]:
+    reach = model.length // model.slide + 1
+    near = {(t.time - model.origin) // model.slide for t in tuples}
+    for w in sorted({n - back for n in near for back in range(reach + 1)}):
+        start = model.origin + w * model.slide
+        end = start + model.length
+        yield w, start, end, [t for t in tuples if start <= t.time < end]
+
+
+@_extents.register
+def _(model: SlideByTupleWindow, tuples: list[_Tuple]) -> Iterator[_Extent]:
+    for w in range(len(tuples) // model.slide):
+        end = tuples[(w + 1) * model.slide - 1].time
+        start = end - model.length
+        yield w, start, end, [t for t in tuples if start < t.time <= end]
+
+
+@_extents.register
+def _(model: SlideByTimeWindow, tuples: list[_Tuple]) -> Iterator[_Extent]:
+    for m in sorted({(t.time - model.origin) // model.slide + 1 for t in tuples}):
+        end = model.origin + m * model.slide
+        members = [t for t in tuples if t.time < end][-model.length :]
+        yield m, members[0].time, end, members
+
+
+@_extents.register
+def _(model: DeltaWindow, tuples: list[_Tuple]) -> Iterator[_Extent]:
+    triggers: list[_Tuple] = []
+    for t in tuples:
+        if not triggers or t.delta - triggers[-1].delta > model.slide:
+            triggers.append(t)
+    for w, trigger in enumerate(triggers):
+        start, end = trigger.delta - model.length, trigger.delta
+        yield w, start, end, [t for t in tuples if start <= t.delta < end]
+
+
+@_extents.register
+def _(model: SessionWindow, tuples: list[_Tuple]) -> Iterator[_Extent]:
+    sessions: list[list[_Tuple]] = []
+    for t in tuples:
+        if sessions and t.time - sessions[-1][-1].time <= model.gap:
+            sessions[-1].append(t)
+        else:
+            sessions.append([t])
+    for w, members in enumerate(sessions):
+        yield w, members[0].time, members[-1].time + model.gap, members
+
+
+@_extents.register
+def _(model: LandmarkWindow, tuples: list[_Tuple]) -> Iterator[_Extent]:
+    reach = model.every // model.slide + 1
+    near = {(t.time - model.origin) // model.slide for t in tuples}
+    for m in sorted({n + ahead for n in near for ahead in range(reach + 1)}):
+        end = model.origin + m * model.slide
+        k = (end - model.origin) // model.every
+        if model.origin + k * model.every == end:
+            k -= 1
+        start = model.origin + k * model.every
+        yield m, start, end, [t for t in tuples if start <= t.time < end]
