@@ -1,0 +1,59 @@
+"""Which patterns a window and its function allow; everything else is refused with the reason."""
+
+from __future__ import annotations
+
+from windrow.core.computation import Computation
+from windrow.core.errors import WindrowError
+from windrow.core.models import Context, WindowModel
+from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
+
+
+def check_pattern(pattern: Pattern, model: WindowModel, computation: Computation) -> None:
+    """Raise unless ``pattern`` computes this function on this window model correctly."""
+    if isinstance(pattern, WinFarm) and pattern.workers == "active":
+        _check_active(pattern, model)
+    inner = pattern.inner if isinstance(pattern, KeyFarm | WinFarm) else pattern
+    if isinstance(inner, PaneFarm | WinMapReduce):
+        _check_decomposable(inner, computation)
+    if isinstance(inner, PaneFarm):
+        _check_panes(inner, model)
+    if isinstance(inner, WinMapReduce) and computation.minds_order:
+        raise WindrowError(
+            "WinMapReduce deals a window's tuples round-robin and needs Commutative aggregates",
+            repr(computation),
+            "derive the aggregate from Commutative if it is, else use a PaneFarm or a WinFarm.",
+        )
+
+
+def _check_active(pattern: WinFarm, model: WindowModel) -> None:
+    if model.context is Context.CF:
+        return
+    needs = "the tuples before it" if model.context is Context.FCF else "tuples after it"
+    raise WindrowError(
+        f"active WinFarm workers need a tuple's windows when it arrives, but {_name(model)} "
+        f"is {model.context.name}: a tuple's windows depend on {needs}",
+        repr(pattern),
+        f'use WinFarm({pattern.n}, workers="agnostic"), or a KeyFarm.',
+    )
+
+
+def _check_decomposable(pattern: Pattern, computation: Computation) -> None:
+    if not computation.is_decomposable:
+        raise WindrowError(
+            f"{pattern.name} computes a window in pieces, which an opaque function does not allow",
+            f"{type(computation).__name__.lower()}()",
+            "use agg() or decompose(partial=, combine=), or a KeyFarm or WinFarm of WinSeq.",
+        )
+
+
+def _check_panes(pattern: PaneFarm, model: WindowModel) -> None:
+    if model.pane_length is None:
+        raise WindrowError(
+            f"PaneFarm needs windows made of panes of gcd(length, slide); {_name(model)} has none",
+            repr(model),
+            "use WinMapReduce, KeyFarm, or WinFarm with agnostic workers.",
+        )
+
+
+def _name(model: WindowModel) -> str:
+    return type(model).__name__
