@@ -1,0 +1,113 @@
+"""The value that comes with the least or the greatest of another column."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.core.aggregate import Commutative, Idempotent
+from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
+from windrow.functions.ordering import are_less, is_less
+from windrow.functions.ranges import Partials, combine_ranges
+from windrow.functions.types import require_orderable
+
+Candidate = tuple[Any, ...]
+"""``(by, position, value)`` of the best tuple, or nothing if ``by`` was null so far."""
+
+
+class _ArgExtreme(Commutative[Any, Candidate, Any], Idempotent[Any, Candidate, Any], Columnar):
+    function: str
+    takes_position = True
+    skips_nulls = False
+    returns_values_of = 0
+
+    def result_type(self, *inputs: str) -> str:
+        require_orderable(self.function, inputs[1])
+        return inputs[0]
+
+    def lift(self, value: Any) -> Candidate:
+        position, chosen, by = value
+        return () if by is None else (by, position, chosen)
+
+    def combine(self, a: Candidate, b: Candidate) -> Candidate:
+        if not a or not b:
+            return a or b
+        if self._is_better(a[0], b[0]):
+            return a
+        if self._is_better(b[0], a[0]):
+            return b
+        return a if a[1] <= b[1] else b
+
+    def lower(self, partial: Candidate) -> Any:
+        return partial[2] if partial else None
+
+    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        chosen, by = columns
+        (ranked, at), lo, hi = skip_nulls([by, Values(np.arange(len(by)))], lo, hi)
+        _, best = combine_ranges((ranked, at), lo, hi, self._combine_columns, (0, 0))
+        valid = lo < hi
+        if chosen.valid is not None:
+            valid &= take(chosen.valid, best, valid).values
+        return take(chosen.values, best, valid)
+
+    def _combine_columns(self, older: Partials, newer: Partials) -> Partials:
+        wins = self._are_better(newer[0], older[0])
+        return tuple(np.where(wins, new, old) for old, new in zip(older, newer, strict=True))
+
+    @abstractmethod
+    def _is_better(self, a: Any, b: Any) -> bool:
+        """Whether a tuple with ``a`` is chosen over one with ``b`` whatever their positions."""
+
+    @abstractmethod
+    def _are_better(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
+        """The same for columns."""
+
+
+class ArgMin(_ArgExtreme):
+    """The value of the tuple with the least ``by``."""
+
+    function = "arg_min"
+
+    def _is_better(self, a: Any, b: Any) -> bool:
+        return is_less(a, b)
+
+    def _are_better(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
+        return are_less(a, b)
+
+
+class ArgMax(_ArgExtreme):
+    """The value of the tuple with the greatest ``by``."""
+
+    function = "arg_max"
+
+    def _is_better(self, a: Any, b: Any) -> bool:
+        return is_less(b, a)
+
+    def _are_better(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
+        return are_less(b, a)
+
+
+def arg_min(value: str, by: str) -> ArgMin:
+    """The value where ``by`` is least, of the oldest such tuple.
+
+    Tuples with a null ``by`` are skipped; the value itself may be null, as in Spark's ``min_by``.
+
+    >>> arg_min("price", by="size").over([(10.0, 3), (11.0, 1), (12.0, 1), (13.0, None)])
+    11.0
+    """
+    return ArgMin(value, by)
+
+
+def arg_max(value: str, by: str) -> ArgMax:
+    """The value where ``by`` is greatest, of the oldest such tuple; NaN is the greatest.
+
+    Tuples with a null ``by`` are skipped; the value itself may be null, as in Spark's ``max_by``.
+
+    >>> arg_max("price", by="size").over([(10.0, 3), (11.0, 1), (12.0, 3), (13.0, None)])
+    10.0
+    """
+    return ArgMax(value, by)

@@ -1,0 +1,46 @@
+"""All values of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from windrow.core.aggregate import Commutative
+from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, slices
+from windrow.functions.position import Placed
+
+Run = tuple[Placed, ...]
+"""Values and the positions of their tuples, in order of position."""
+
+
+class Collect(Commutative[Placed, Run, list[Any]], Columnar):
+    """Runs of values; their positions put them in order, however they are combined."""
+
+    empty: ClassVar[Any] = []
+    takes_position = True
+    returns_values_of = 0
+
+    def result_type(self, *inputs: str) -> str:
+        return f"array<{inputs[0]}>"
+
+    def lift(self, value: Placed) -> Run:
+        return (value,)
+
+    def combine(self, a: Run, b: Run) -> Run:
+        return tuple(sorted(a + b, key=lambda placed: placed[0]))
+
+    def lower(self, partial: Run) -> list[Any]:
+        return [value for _, value in partial]
+
+    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        (values,), lo, hi = skip_nulls(columns, lo, hi)
+        return Values.of_objects(slices(values, lo, hi))
+
+
+def collect(column: str) -> Collect:
+    """The values in the order of their tuples, as in Spark's ``collect_list``.
+
+    >>> collect("x").over([3, 1, None, 3])
+    [3, 1, 3]
+    """
+    return Collect(column)

@@ -1,0 +1,113 @@
+"""The columnar form of a function: its results over many ranges of ordered tuples at once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64s = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Values:
+    """A column of values or of results.
+
+    ``values`` holds int64 or float64, or objects for results that are lists or dicts. Where
+    ``valid`` is false the value is null, whatever ``values`` holds; None says that none is.
+
+    >>> Values.where(np.array([True, False]), np.array([7, 0])).to_list()
+    [7, None]
+    """
+
+    values: NDArray[Any]
+    valid: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def where(cls, valid: NDArray[np.bool_], values: NDArray[Any]) -> Values:
+        """The values, null where not valid."""
+        return cls(values, None if valid.all() else valid)
+
+    @classmethod
+    def of_objects(cls, results: Sequence[Any]) -> Values:
+        """A column of lists or dicts, null where None.
+
+        >>> Values.of_objects([[1, 2], None]).valid
+        array([ True, False])
+        """
+        column = np.fromiter(results, dtype=object, count=len(results))
+        return cls.where(np.array([r is not None for r in results], dtype=np.bool_), column)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def to_list(self) -> list[Any]:
+        """The values as Python's own, None where null."""
+        values: list[Any] = self.values.tolist()
+        if self.valid is None:
+            return values
+        return [v if ok else None for v, ok in zip(values, self.valid.tolist(), strict=True)]
+
+
+class Columnar(ABC):
+    """A function that can be computed over many ranges at once."""
+
+    returns_values_of: ClassVar[int | None] = None
+    """The column, by its index, whose values the results consist of.
+
+    A column of another type than int64 or float64 comes as int64 codes that keep its order and
+    equality, and so leave codes in the results: in lists and dicts too.
+    """
+
+    @abstractmethod
+    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        """The result over each range [lo, hi) of the tuples.
+
+        ``columns`` are the function's own, in its order, for any number of keys one after the
+        other. Ranges are not empty and do not cross keys. Those in order, lo and hi both
+        non-decreasing, are the fastest; any order is correct.
+        """
+
+
+def skip_nulls(
+    columns: Sequence[Values], lo: Int64s, hi: Int64s
+) -> tuple[list[NDArray[Any]], Int64s, Int64s]:
+    """The tuples without a null in any of the columns, and the ranges as ranges of those.
+
+    A range may be left empty. Without nulls nothing is copied.
+
+    >>> x = Values(np.array([5, 0, 7]), np.array([True, False, True]))
+    >>> skip_nulls([x], np.array([0, 1]), np.array([2, 3]))
+    ([array([5, 7])], array([0, 1]), array([1, 2]))
+    """
+    masks = [c.valid for c in columns if c.valid is not None]
+    if not masks:
+        return [c.values for c in columns], lo, hi
+    valid = np.logical_and.reduce(masks)
+    before = np.zeros(len(valid) + 1, dtype=np.int64)
+    np.cumsum(valid, out=before[1:])
+    return [c.values[valid] for c in columns], before[lo], before[hi]
+
+
+def take(values: NDArray[Any], positions: Int64s, found: NDArray[np.bool_]) -> Values:
+    """The values at the positions, null where not found.
+
+    >>> take(np.array([5, 7]), np.array([1, 2]), np.array([True, False])).to_list()
+    [7, None]
+    """
+    if not len(values):
+        return Values.where(found, np.zeros(len(positions), dtype=values.dtype))
+    return Values.where(found, values[np.where(found, positions, 0)])
+
+
+def slices(values: NDArray[Any], lo: Iterable[int], hi: Iterable[int]) -> list[list[Any]]:
+    """The values of each range as a list.
+
+    >>> slices(np.array([5, 7, 9]), [0, 1], [2, 3])
+    [[5, 7], [7, 9]]
+    """
+    return [values[low:high].tolist() for low, high in zip(lo, hi, strict=True)]

@@ -1,0 +1,68 @@
+"""Least and greatest value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from windrow.core.aggregate import Commutative, Idempotent
+from windrow.functions.columnar import Values
+from windrow.functions.ordering import is_less
+from windrow.functions.reducible import COUNT_AND_MAX, COUNT_AND_MIN, Reducible
+from windrow.functions.types import require_orderable
+
+
+class _Extreme(Commutative[Any, Any, Any], Idempotent[Any, Any, Any], Reducible):
+    returns_values_of = 0
+
+    def result_type(self, *inputs: str) -> str:
+        require_orderable(self.name.lower(), inputs[0])
+        return inputs[0]
+
+    def lift(self, value: Any) -> Any:
+        return value
+
+    def lower(self, partial: Any) -> Any:
+        return partial
+
+    def lower_reductions(self, partials: Sequence[NDArray[Any]]) -> Values:
+        counts, extremes = partials
+        return Values.where(counts > 0, extremes)
+
+
+class Min(_Extreme):
+    """The least value."""
+
+    reductions = COUNT_AND_MIN
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return b if is_less(b, a) else a
+
+
+class Max(_Extreme):
+    """The greatest value."""
+
+    reductions = COUNT_AND_MAX
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return b if is_less(a, b) else a
+
+
+def min(column: str) -> Min:
+    """The least value; NaN counts as greater than any number, as in Spark.
+
+    >>> min("x").over([3, 1, None])
+    1
+    """
+    return Min(column)
+
+
+def max(column: str) -> Max:
+    """The greatest value; NaN counts as greater than any number, as in Spark.
+
+    >>> max("x").over([3, 1, None])
+    3
+    """
+    return Max(column)

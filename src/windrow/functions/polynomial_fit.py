@@ -1,0 +1,76 @@
+"""The polynomial that fits a window's points best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from windrow.core.aggregate import Commutative
+from windrow.core.errors import WindrowError, received
+from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
+from windrow.functions.types import require_numeric
+
+Points = tuple[tuple[int, float, float], ...]
+"""``(position, y, x)`` in order of position."""
+
+
+class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
+    """Runs of points; their positions put them in order, however they are combined."""
+
+    returns = "array<double>"
+    takes_position = True
+
+    def __init__(self, y: str, x: str, degree: int) -> None:
+        super().__init__(y, x)
+        if isinstance(degree, bool) or not isinstance(degree, int) or degree < 0:
+            raise WindrowError(
+                "polynomial_fit degree must be a number from 0 up",
+                received("degree", degree),
+                "1 is a straight line.",
+            )
+        self.degree = degree
+
+    def __repr__(self) -> str:
+        y, x = self.columns
+        return f"{self.name}({y!r}, {x!r}, degree={self.degree})"
+
+    def result_type(self, *inputs: str) -> str:
+        require_numeric("polynomial_fit", *inputs)
+        return self.returns
+
+    def lift(self, value: Any) -> Points:
+        position, y, x = value
+        return ((position, float(y), float(x)),)
+
+    def combine(self, a: Points, b: Points) -> Points:
+        return tuple(sorted(a + b, key=lambda point: point[0]))
+
+    def lower(self, partial: Points) -> list[float] | None:
+        _, y, x = zip(*partial, strict=True)
+        whole = Values(np.array(y)), Values(np.array(x))
+        fit: list[float] | None
+        (fit,) = self.over_ranges(whole, np.array([0]), np.array([len(x)])).to_list()
+        return fit
+
+    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        from windrow.kernels.polynomial_fit import fit_ranges
+
+        (y, x), lo, hi = skip_nulls(columns, lo, hi)
+        fits = fit_ranges(x, y, lo, hi, self.degree)
+        return Values.of_objects([None if fit[0] != fit[0] else fit for fit in fits.tolist()])
+
+
+def polynomial_fit(y: str, x: str, degree: int) -> PolynomialFit:
+    """The coefficients, in ascending powers of ``x``, of the least-squares polynomial for ``y``.
+
+    Found by the method of Levenberg and Marquardt. Null where there are at most ``degree``
+    distinct x, or a coordinate is not finite. Points with a null coordinate are skipped. Where x
+    lies far from 0 in units of its own spread, as timestamps do, subtract a near x first.
+
+    >>> fit = polynomial_fit("y", "x", degree=2).over([(1, 0), (2, 1), (5, 2), (10, 3)])
+    >>> [round(c, 6) + 0.0 for c in fit]
+    [1.0, 0.0, 1.0]
+    """
+    return PolynomialFit(y, x, degree)

@@ -1,0 +1,84 @@
+"""First and last value of the window, in the order of its tuples."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from windrow.core.aggregate import Commutative, Idempotent
+from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
+
+Placed = tuple[int, Any]
+"""A value and the position of its tuple."""
+
+
+class _Positional(Commutative[Placed, Placed, Any], Idempotent[Placed, Placed, Any], Columnar):
+    takes_position = True
+    returns_values_of = 0
+
+    def __init__(self, column: str, ignore_nulls: bool = False) -> None:
+        super().__init__(column)
+        self.skips_nulls = ignore_nulls
+
+    def result_type(self, *inputs: str) -> str:
+        return inputs[0]
+
+    def lift(self, value: Placed) -> Placed:
+        return value
+
+    def lower(self, partial: Placed) -> Any:
+        return partial[1]
+
+    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        (column,) = columns
+        if self.skips_nulls:
+            (values,), lo, hi = skip_nulls(columns, lo, hi)
+            return take(values, self._choose(lo, hi), lo < hi)
+        chosen = self._choose(lo, hi)
+        valid = np.ones(len(lo), dtype=np.bool_) if column.valid is None else column.valid[chosen]
+        return Values.where(valid, column.values[chosen])
+
+    @abstractmethod
+    def _choose(self, lo: Int64s, hi: Int64s) -> Int64s:
+        """The position in each range that decides."""
+
+
+class First(_Positional):
+    """The oldest tuple's value."""
+
+    def combine(self, a: Placed, b: Placed) -> Placed:
+        return b if b[0] < a[0] else a
+
+    def _choose(self, lo: Int64s, hi: Int64s) -> Int64s:
+        return lo
+
+
+class Last(_Positional):
+    """The youngest tuple's value."""
+
+    def combine(self, a: Placed, b: Placed) -> Placed:
+        return b if b[0] > a[0] else a
+
+    def _choose(self, lo: Int64s, hi: Int64s) -> Int64s:
+        return hi - 1
+
+
+def first(column: str, ignore_nulls: bool = False) -> First:
+    """The oldest tuple's value, null if that is null, as in Spark.
+
+    >>> first("x").over([None, 2]), first("x", ignore_nulls=True).over([None, 2])
+    (None, 2)
+    """
+    return First(column, ignore_nulls)
+
+
+def last(column: str, ignore_nulls: bool = False) -> Last:
+    """The youngest tuple's value, null if that is null, as in Spark.
+
+    >>> last("x").over([1, 2])
+    2
+    """
+    return Last(column, ignore_nulls)

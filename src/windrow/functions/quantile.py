@@ -1,0 +1,87 @@
+"""Exact quantiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from windrow.core.aggregate import Commutative
+from windrow.core.errors import WindrowError, received
+from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
+from windrow.functions.ordering import sort_key
+from windrow.functions.types import require_numeric
+
+Ordered = tuple[Any, ...]
+"""The values in ascending order."""
+
+
+class Quantile(Commutative[Any, Ordered, float], Columnar):
+    """Sorted runs of values; merged, they are the sorted window."""
+
+    function = "quantile"
+
+    def __init__(self, column: str, q: float) -> None:
+        super().__init__(column)
+        if isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1:
+            raise WindrowError(
+                "quantile q must be a number from 0 to 1", received("q", q), "0.5 is the median."
+            )
+        self.q = float(q)
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.columns[0]!r}, q={self.q})"
+
+    def result_type(self, *inputs: str) -> str:
+        require_numeric(self.function, *inputs)
+        return "double"
+
+    def lift(self, value: Any) -> Ordered:
+        return (value,)
+
+    def combine(self, a: Ordered, b: Ordered) -> Ordered:
+        return tuple(sorted(a + b, key=sort_key))
+
+    def lower(self, partial: Ordered) -> float:
+        position = self.q * (len(partial) - 1)
+        below, above = partial[math.floor(position)], partial[math.ceil(position)]
+        if sort_key(below) == sort_key(above):
+            return float(below)
+        nearness = position - math.floor(position)
+        return (1 - nearness) * float(below) + nearness * float(above)
+
+    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        from windrow.kernels.order_statistics import quantile_ranges
+
+        (values,), lo, hi = skip_nulls(columns, lo, hi)
+        return Values.where(lo < hi, quantile_ranges(values, lo, hi, [self.q])[:, 0])
+
+
+class Median(Quantile):
+    """The quantile at one half."""
+
+    function = "median"
+
+    def __init__(self, column: str) -> None:
+        super().__init__(column, 0.5)
+
+
+def quantile(column: str, q: float) -> Quantile:
+    """The exact q-quantile, a double, as in Spark's ``percentile``.
+
+    With the n values in order it is the one at ``q * (n - 1)``, interpolated between the two
+    around. NaN is greater than any other number.
+
+    >>> quantile("x", 0.25).over([4, 1, None, 2])
+    1.5
+    """
+    return Quantile(column, q)
+
+
+def median(column: str) -> Median:
+    """The exact median, a double: that of two in the middle is their mean.
+
+    >>> median("x").over([4, 1, 3, 2])
+    2.5
+    """
+    return Median(column)

@@ -1,0 +1,56 @@
+"""Functions made of counts, sums and extremes, which panes of many functions compute together."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
+from windrow.functions.ranges import reduce_ranges
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """One number a pane: the count, sum, least or greatest of a column's non-null values.
+
+    ``column`` is an index into the function's columns; None counts all tuples. Sums of int64 are
+    taken modulo 2**64.
+    """
+
+    op: Literal["count", "sum", "min", "max"]
+    column: int | None = None
+
+
+class Reducible(Columnar):
+    """A function of the ``reductions`` of its columns."""
+
+    @property
+    @abstractmethod
+    def reductions(self) -> tuple[Reduction, ...]:
+        """What is to be reduced."""
+
+    @abstractmethod
+    def lower_reductions(self, partials: Sequence[NDArray[Any]]) -> Values:
+        """The results of many windows from their reductions, one array for each."""
+
+    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        partials = []
+        for reduction in self.reductions:
+            if reduction.column is None:
+                partials.append(hi - lo)
+                continue
+            (values,), first, last = skip_nulls([columns[reduction.column]], lo, hi)
+            if reduction.op == "count":
+                partials.append(last - first)
+            else:
+                partials.append(reduce_ranges(values, first, last, reduction.op))
+        return self.lower_reductions(partials)
+
+
+COUNT_AND_SUM = Reduction("count", 0), Reduction("sum", 0)
+COUNT_AND_MIN = Reduction("count", 0), Reduction("min", 0)
+COUNT_AND_MAX = Reduction("count", 0), Reduction("max", 0)

@@ -1,0 +1,108 @@
+"""The points that no other point of the window dominates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from windrow.core.aggregate import Commutative
+from windrow.core.errors import WindrowError, received
+from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
+from windrow.functions.types import require_numeric
+
+Point = tuple[float, ...]
+Front = tuple[tuple[int, Point], ...]
+"""The points of a skyline and the positions of their tuples, in order of position."""
+
+
+class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
+    """Skylines of parts: those of their points that survive each other are that of the whole."""
+
+    empty: ClassVar[Any] = []
+    takes_position = True
+
+    def __init__(self, *columns: str, maximise: bool | Sequence[bool] = False) -> None:
+        super().__init__(*columns)
+        if not columns or len(set(columns)) < len(columns):
+            raise WindrowError("skyline needs one or more different columns", repr(list(columns)))
+        directions = (maximise,) * len(columns) if isinstance(maximise, bool) else tuple(maximise)
+        if len(directions) != len(columns) or not all(isinstance(d, bool) for d in directions):
+            raise WindrowError(
+                "skyline maximise must be True or False, or one of them for each column",
+                received("maximise", maximise),
+                f"the columns are {list(columns)}.",
+            )
+        self.maximise = directions
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(repr, self.columns))
+        return f"{self.name}({names}, maximise={self.maximise})"
+
+    def result_type(self, *inputs: str) -> str:
+        require_numeric("skyline", *inputs)
+        return f"array<struct<{','.join(f'{_quoted(c)}:double' for c in self.columns)}>>"
+
+    def lift(self, value: Any) -> Front:
+        position, *point = value
+        return ((position, tuple(map(float, point))),)
+
+    def combine(self, a: Front, b: Front) -> Front:
+        survivors = self._survive(a, b) + self._survive(b, a)
+        return tuple(sorted(survivors, key=lambda placed: placed[0]))
+
+    def lower(self, partial: Front) -> list[dict[str, float]]:
+        return [dict(zip(self.columns, point, strict=True)) for _, point in partial]
+
+    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        from windrow.kernels.skyline_ranges import skyline_ranges
+
+        arrays, lo, hi = skip_nulls(columns, lo, hi)
+        points = np.column_stack([array.astype(np.float64) for array in arrays])
+        members, bounds = skyline_ranges(points, lo, hi, np.flatnonzero(self.maximise).tolist())
+        found = [dict(zip(self.columns, p, strict=True)) for p in points[members].tolist()]
+        return Values.of_objects([found[b:e] for b, e in pairwise(bounds.tolist())])
+
+    def _survive(self, front: Front, other: Front) -> Front:
+        """The points that none of the other front dominates."""
+        rivals = [self._costs(point) for _, point in other]
+        return tuple(
+            (position, point)
+            for position, point in front
+            if not any(_dominates(rival, self._costs(point)) for rival in rivals)
+        )
+
+    def _costs(self, point: Point) -> Point:
+        """The point with every coordinate to be minimised, NaN worst."""
+        costs = (-c if most else c for c, most in zip(point, self.maximise, strict=True))
+        return tuple(math.inf if c != c else c for c in costs)
+
+
+def _dominates(a: Point, b: Point) -> bool:
+    return a != b and all(x <= y for x, y in zip(a, b, strict=True))
+
+
+def _quoted(field: str) -> str:
+    """The field's name as DDL wants it."""
+    return field if field.isidentifier() else "`" + field.replace("`", "``") + "`"
+
+
+def skyline(*columns: str, maximise: bool | Sequence[bool] = False) -> Skyline:
+    """The points that no other dominates, in the order of their tuples, duplicates kept.
+
+    A point dominates another that it equals or undercuts in every column and undercuts in one;
+    with ``maximise``, or where it is true for the column, exceeds. NaN is as bad as the worst
+    infinity. Points with a null coordinate are skipped.
+
+    >>> hotels = [(50, 8.0), (80, 1.0), (60, 9.0), (50, 8.0)]
+    >>> skyline("price", "distance").over(hotels)
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [{'price': 50.0, 'distance': 8.0}, {'price': 80.0, 'distance': 1.0},
+     {'price': 50.0, 'distance': 8.0}]
+    >>> skyline("price", "stars", maximise=(False, True)).over([(50, 3), (60, 4), (70, 4)])
+    [{'price': 50.0, 'stars': 3.0}, {'price': 60.0, 'stars': 4.0}]
+    """
+    return Skyline(*columns, maximise=maximise)

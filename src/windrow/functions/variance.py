@@ -1,0 +1,84 @@
+"""Sample variance and standard deviation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from windrow.core.aggregate import Commutative
+from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
+from windrow.functions.ranges import combine_ranges
+from windrow.functions.types import require_numeric
+
+Moments = tuple[Any, Any, Any, Any]
+"""The number of values, one of them, the mean's distance from that one, and the sum of squared
+distances from the mean; or columns of them."""
+
+
+class Var(Commutative[Any, Moments, float | None], Columnar):
+    """Moments combine as in Chan, Golub, LeVeque: no subtraction of large squares.
+
+    The mean is kept as a distance from one of the values, for it is often much greater than the
+    distances between them, and rounding it would show there.
+
+    NaN or an infinity among the values makes the variance NaN, as in Spark.
+    """
+
+    def result_type(self, *inputs: str) -> str:
+        require_numeric(self.name.lower(), *inputs)
+        return "double"
+
+    def lift(self, value: Any) -> Moments:
+        # The distance of an infinity from itself is NaN, which no other value undoes.
+        return 1, float(value), 0.0, float(value) - float(value)
+
+    def combine(self, a: Moments, b: Moments) -> Moments:
+        n, distance = a[0] + b[0], (b[1] - a[1]) + (b[2] - a[2])
+        shift = distance * b[0] / n
+        return n, a[1], a[2] + shift, a[3] + b[3] + distance * shift * a[0]
+
+    def lower(self, partial: Moments) -> float | None:
+        n, _, _, squares = partial
+        return None if n < 2 else float(squares / (n - 1))
+
+    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        (values,), lo, hi = skip_nulls(columns, lo, hi)
+        floats = values.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            ones, zeros = np.ones(len(floats), dtype=np.int64), np.zeros(len(floats))
+            lifted = ones, floats, zeros, floats - floats
+        n, _, _, squares = combine_ranges(lifted, lo, hi, self.combine, (0, 0.0, 0.0, 0.0))
+        return Values.where(n >= 2, squares / np.maximum(n - 1, 1))
+
+
+class Stddev(Var):
+    """The square root of the variance."""
+
+    def lower(self, partial: Moments) -> float | None:
+        variance = super().lower(partial)
+        return None if variance is None else math.sqrt(variance)
+
+    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        variances = super().over_ranges(columns, lo, hi)
+        return Values(np.sqrt(variances.values), variances.valid)
+
+
+def var(column: str) -> Var:
+    """The sample variance; null for a single value, as in Spark.
+
+    >>> var("x").over([1, 2, 3])
+    1.0
+    """
+    return Var(column)
+
+
+def stddev(column: str) -> Stddev:
+    """The sample standard deviation; null for a single value, as in Spark.
+
+    >>> stddev("x").over([1, 2, 3])
+    1.0
+    """
+    return Stddev(column)

@@ -1,0 +1,1 @@
+"""Columnar algorithms: reductions over ranges of ordered tuples or panes (NumPy, Numba)."""

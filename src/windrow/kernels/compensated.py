@@ -1,0 +1,39 @@
+"""Sums of floats with their rounding errors: a head and, beside it, what rounding took away."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from windrow.kernels.compiled import compiled
+
+SHRINK = 2.0**-64
+"""Scales values so that no sum of fewer than 2**63 of them overflows."""
+
+
+@compiled
+def two_sum(a: float, b: float) -> tuple[float, float]:
+    """The rounded sum and its rounding error: together exactly a + b.
+
+    D. Knuth, The Art of Computer Programming, volume 2, 4.2.2.
+
+    >>> two_sum(1e16, 1.0)
+    (1e+16, 1.0)
+    """
+    total = a + b
+    virtual = total - a
+    return total, (a - (total - virtual)) + (b - virtual)
+
+
+@compiled
+def exact_sum_lowered(head: float, lost: float, other: float, other_lost: float) -> float:
+    """One float for the sum of two sums that carry their rounding errors.
+
+    When a head is not finite its rounding error means nothing: the heads decide, by IEEE's rules.
+
+    >>> exact_sum_lowered(1e16, 1.0, -1e16, 0.5)
+    1.5
+    """
+    total, rounding = two_sum(head, other)
+    if not isfinite(total):
+        return total
+    return total + (rounding + (lost + other_lost))

@@ -1,0 +1,28 @@
+"""The decorator of every compiled kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function with Numba on its first call, keep the result on disk, release the GIL.
+
+    Where neither the package's folder nor the user's cache folder can be written, as in some
+    containers, the function is compiled anew in each process instead.
+
+    >>> @compiled
+    ... def twice(x: int) -> int:
+    ...     return 2 * x
+    >>> twice(21)
+    42
+    """
+    try:
+        return cast(Function, njit(cache=True, nogil=True)(function))
+    except RuntimeError:
+        return cast(Function, njit(nogil=True)(function))

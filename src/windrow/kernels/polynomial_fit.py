@@ -1,0 +1,187 @@
+"""Polynomials fitted to ranges by least squares, with the method of Levenberg and Marquardt."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from windrow.kernels.columns import Column, Positions, as_ranges, read_only
+from windrow.kernels.compiled import compiled
+
+Floats = NDArray[np.float64]
+
+FIRST_DAMPING = 1e-6
+"""Small, since a polynomial is linear in its coefficients: the first step nearly arrives."""
+LARGEST_DAMPING = 1e12
+MOST_STEPS = 40
+SMALLEST_STEP = 1e-11
+"""Relative to the greatest coefficient: a smaller step ends the iteration."""
+NOISE = 1e-12
+"""A squared error that grows by a smaller part has not grown but been rounded."""
+
+
+def fit_ranges(
+    x: ArrayLike, y: ArrayLike, lo: ArrayLike, hi: ArrayLike, degree: int
+) -> NDArray[np.float64]:
+    """The coefficients, by ascending powers of x, of the polynomial nearest each range [lo, hi).
+
+    Inside, x is moved to its mean and scaled to [-1, 1]. A step solves the damped normal
+    equations; it is taken if it lessens the squared error, and the damping falls, or else
+    refused, and the damping rises. The gradient is taken from the residuals at each step, so
+    that the steps also repair what rounding did to the normal equations.
+
+    A range with fewer than degree + 1 different x, or with a value that is not finite, gives
+    NaN. The coefficients are those at x = 0: where x lies far from 0 in units of its own
+    spread, subtract a near x first.
+
+    Ordering: none. Time O(length * (degree + steps) + steps * degree**3) for each range, with
+    some 4 steps; space O(ranges * degree).
+    K. Levenberg, 1944; D. Marquardt, An algorithm for least-squares estimation of nonlinear
+    parameters, 1963; the algotrader of G. Mencagli et al., Harnessing sliding-window execution
+    semantics for parallel stream processing, section 5.1.
+
+    >>> x = np.arange(6.0)
+    >>> fit_ranges(x, 2 * x**2 - 3 * x + 1, [0, 2, 0], [4, 6, 2], degree=2).round(9)
+    array([[ 1., -3.,  2.],
+           [ 1., -3.,  2.],
+           [nan, nan, nan]])
+    """
+    if degree < 0:
+        raise ValueError(f"a polynomial's degree must not be negative; got degree={degree}")
+    xs = read_only(np.ascontiguousarray(x, dtype=np.float64))
+    ys = read_only(np.ascontiguousarray(y, dtype=np.float64))
+    if xs.ndim != 1 or xs.shape != ys.shape:
+        raise ValueError(f"x and y must be of one length; got {xs.shape} and {ys.shape}")
+    first, last = as_ranges(lo, hi, len(xs))
+    coefficients = np.full((len(first), degree + 1), np.nan)
+    _fit(xs, ys, first, last, coefficients)
+    return coefficients
+
+
+@compiled
+def _fit(x: Column, y: Column, lo: Positions, hi: Positions, coefficients: Floats) -> None:
+    terms = coefficients.shape[1]
+    for r in range(lo.shape[0]):
+        xs, ys = x[lo[r] : hi[r]], y[lo[r] : hi[r]]
+        if not (_has_distinct(xs, terms) and np.isfinite(xs).all() and np.isfinite(ys).all()):
+            continue
+        middle = xs.mean()
+        spread = np.abs(xs - middle).max()
+        if spread == 0.0:
+            spread = 1.0
+        _minimise((xs - middle) / spread, ys, coefficients[r])
+        _unscale(coefficients[r], middle, spread)
+
+
+@compiled
+def _has_distinct(xs: Column, wanted: int) -> bool:
+    """Whether there are this many different values; looks no further once they are found."""
+    seen = np.empty(wanted, dtype=np.float64)
+    n_seen = 0
+    for value in xs:
+        known = False
+        for s in range(n_seen):
+            known |= seen[s] == value
+        if not known:
+            seen[n_seen] = value
+            n_seen += 1
+            if n_seen == wanted:
+                return True
+    return False
+
+
+@compiled
+def _minimise(u: Floats, y: Column, coefficients: Floats) -> None:
+    """Levenberg-Marquardt from zero: leaves the coefficients over u."""
+    terms = coefficients.shape[0]
+    coefficients[:] = 0.0
+    moments = np.zeros(2 * terms - 1)
+    for value in u:
+        power = 1.0
+        for k in range(2 * terms - 1):
+            moments[k] += power
+            power *= value
+    gradient, next_gradient = np.empty(terms), np.empty(terms)
+    error = _residuals(u, y, coefficients, gradient)
+    damping = FIRST_DAMPING
+    step, candidate = np.empty(terms), np.empty(terms)
+    for _ in range(MOST_STEPS):
+        if damping > LARGEST_DAMPING:
+            return
+        if not _solve_damped(moments, damping, gradient, step):
+            damping *= 10.0
+            continue
+        candidate[:] = coefficients + step
+        next_error = _residuals(u, y, candidate, next_gradient)
+        is_small = np.abs(step).max() <= SMALLEST_STEP * np.abs(candidate).max()
+        if next_error <= error * (1.0 + NOISE):
+            coefficients[:] = candidate
+            gradient[:] = next_gradient
+            error = next_error
+            damping /= 10.0
+        else:
+            damping *= 10.0
+        if is_small:
+            return
+
+
+@compiled
+def _residuals(u: Floats, y: Column, coefficients: Floats, gradient: Floats) -> float:
+    """The squared error; fills what the normal equations have on their right-hand side."""
+    terms = coefficients.shape[0]
+    gradient[:] = 0.0
+    error = 0.0
+    for i in range(u.shape[0]):
+        value = coefficients[terms - 1]
+        for k in range(terms - 2, -1, -1):
+            value = value * u[i] + coefficients[k]
+        residual = y[i] - value
+        error += residual * residual
+        for k in range(terms):
+            gradient[k] += residual
+            residual *= u[i]
+    return error
+
+
+@compiled
+def _solve_damped(moments: Floats, damping: float, right: Floats, step: Floats) -> bool:
+    """Solve (M + damping * diag(M)) step = right by Cholesky; false if M is not definite."""
+    terms = right.shape[0]
+    factor = np.zeros((terms, terms))
+    for i in range(terms):
+        for j in range(i + 1):
+            value = moments[i + j] * (1.0 + damping) if i == j else moments[i + j]
+            for k in range(j):
+                value -= factor[i, k] * factor[j, k]
+            if i == j:
+                if not (value > 0.0 and isfinite(value)):
+                    return False
+                factor[i, i] = np.sqrt(value)
+            else:
+                factor[i, j] = value / factor[j, j]
+    for i in range(terms):
+        value = right[i]
+        for k in range(i):
+            value -= factor[i, k] * step[k]
+        step[i] = value / factor[i, i]
+    for i in range(terms - 1, -1, -1):
+        value = step[i]
+        for k in range(i + 1, terms):
+            value -= factor[k, i] * step[k]
+        step[i] = value / factor[i, i]
+    return True
+
+
+@compiled
+def _unscale(coefficients: Floats, middle: float, spread: float) -> None:
+    """From powers of (x - middle) / spread to powers of x, in place, by Horner's scheme."""
+    terms = coefficients.shape[0]
+    scale = 1.0
+    for k in range(terms):
+        coefficients[k] *= scale
+        scale /= spread
+    for start in range(terms - 1):
+        for k in range(terms - 2, start - 1, -1):
+            coefficients[k] -= middle * coefficients[k + 1]
