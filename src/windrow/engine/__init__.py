@@ -1,0 +1,1 @@
+"""The engine: plain Python over Arrow, no Spark."""

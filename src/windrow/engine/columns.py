@@ -1,0 +1,105 @@
+"""Arrow columns as the NumPy arrays the engine works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+Int64s = NDArray[np.int64]
+
+
+def to_microseconds(column: pa.ChunkedArray) -> Int64s:
+    """Times without nulls as int64 microseconds; integers are microseconds already."""
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("us"))
+    if pa.types.is_timestamp(column.type):
+        to_us = pa.timestamp("us", column.type.tz)
+        column = pc.floor_temporal(column, unit="microsecond").cast(to_us, safe=False)
+    return np.asarray(column.cast(pa.int64()).to_numpy())
+
+
+def to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
+    """A column as a user's function sees it: a read-only view where Arrow allows one.
+
+    Nulls are NaN in numeric columns and None in others, as in pandas.
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+    if pa.types.is_timestamp(kind):
+        column = column.cast(pa.timestamp("us", kind.tz), safe=False)
+    elif pa.types.is_decimal(kind) or pa.types.is_nested(kind):
+        values = np.empty(len(column), object)
+        values[:] = [_plain(v) for v in column]
+        values.flags.writeable = False
+        return values
+    array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    numpy: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    numpy.flags.writeable = False
+    return numpy
+
+
+def _plain(value: pa.Scalar) -> Any:
+    """A list of numbers as an array, anything else as its Python value."""
+    if value.is_valid and pa.types.is_list(value.type) and value.type.value_type != pa.string():
+        return value.values.to_numpy(zero_copy_only=False)
+    return value.as_py()
+
+
+def key_codes(columns: Sequence[pa.ChunkedArray], length: int) -> tuple[Int64s, Int64s]:
+    """A dense code for each tuple's key, and the position of one tuple of each key.
+
+    Codes count keys in order of appearance. Null is a key; NaN equals NaN and -0.0 equals 0.0, as
+    in Spark.
+    """
+    codes = np.zeros(length, np.int64)
+    for column in columns:
+        own = _codes(column)
+        codes = codes * (own.max(initial=-1) + 1) + own
+        codes = _by_appearance(codes)
+    _, representatives = np.unique(codes, return_index=True)
+    return codes, representatives
+
+
+def _codes(column: pa.ChunkedArray) -> Int64s:
+    if pa.types.is_struct(column.type):
+        valid = pc.is_valid(column)
+        fields = [pc.struct_field(column, [i]) for i in range(column.type.num_fields)]
+        return key_codes([valid, *fields], len(column))[0]
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0.0, column.type))
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False), np.int64)
+
+
+def _by_appearance(codes: Int64s) -> Int64s:
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    place = np.empty(len(first), np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    return place[inverse]
+
+
+def sort_keys(column: pa.ChunkedArray) -> list[NDArray[Any]]:
+    """Arrays whose lexicographic order is Spark's ascending order: nulls first, NaN last."""
+    if pa.types.is_struct(column.type):
+        fields = (pc.struct_field(column, [i]) for i in range(column.type.num_fields))
+        return [np.asarray(pc.is_valid(column)), *(key for f in fields for key in sort_keys(f))]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        return [np.asarray(pc.is_valid(column)), column.to_numpy()]
+    if pa.types.is_integer(column.type) and column.null_count == 0:
+        return [column.to_numpy()]
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    dense = pc.rank(column, sort_keys="ascending", tiebreaker="dense")
+    return [np.asarray(pc.is_valid(column)), np.asarray(dense)]

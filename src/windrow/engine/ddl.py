@@ -1,0 +1,151 @@
+"""Types as Spark's DDL writes them, and as Arrow knows them."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+
+from windrow.core.errors import WindrowError
+
+_SIMPLE = {
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "void": pa.null(),
+}
+_ALIASES = {
+    "bool": "boolean",
+    "byte": "tinyint",
+    "short": "smallint",
+    "integer": "int",
+    "long": "bigint",
+    "real": "float",
+    "timestamp_ltz": "timestamp",
+    "decimal": "decimal(10,0)",
+    "dec": "decimal(10,0)",
+    "numeric": "decimal(10,0)",
+}
+_DECIMAL = re.compile(r"(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
+_TEXT = re.compile(r"(?:varchar|char)\s*\(\s*\d+\s*\)")
+_FIELD = re.compile(r"\s*(?:`((?:[^`]|``)+)`|(\w+))\s*(?::\s*|\s+)(.+?)\s*", re.DOTALL)
+_HINT = 'write it as in Spark, for example returns="slope double, points array<double>".'
+
+
+def parse_schema(returns: object, what: str) -> pa.Schema:
+    """The fields of ``"a double, b array<int>"``; a bare type is one field named ``value``.
+
+    >>> parse_schema("a double, b array<struct<x:int>>", "returns").names
+    ['a', 'b']
+    """
+    text = returns.simpleString() if hasattr(returns, "simpleString") else returns
+    if not isinstance(text, str) or not text.strip():
+        raise WindrowError(f"{what} must list the result's fields and types", repr(returns), _HINT)
+    text = text.strip()
+    if text.lower().startswith("struct<") and text.endswith(">"):
+        text = text[len("struct<") : -1]
+    elif _type_or_none(text) is not None:
+        return pa.schema([("value", parse_type(text))])
+    try:
+        fields = _parse_fields(text)
+    except WindrowError as e:
+        raise WindrowError(f"{what}: {e.rule}", e.got or repr(returns), _HINT) from None
+    names = [f.name for f in fields]
+    if len({n.casefold() for n in names}) < len(names):
+        raise WindrowError(f"{what} names a field twice", repr(returns))
+    return pa.schema(fields)
+
+
+def parse_type(text: str) -> pa.DataType:
+    """The Arrow type of a DDL type.
+
+    >>> parse_type("array<decimal(10,2)>")
+    ListType(list<element: decimal128(10, 2)>)
+    """
+    found = _type_or_none(text)
+    if found is None:
+        raise WindrowError("a type must be one of Spark's", repr(text), _HINT)
+    return found
+
+
+def type_name(arrow: pa.DataType) -> str:
+    """The DDL name of an Arrow type; types Spark lacks keep their Arrow name.
+
+    >>> type_name(pa.list_(pa.int64())), type_name(pa.timestamp("ns"))
+    ('array<bigint>', 'timestamp_ntz')
+    """
+    if pa.types.is_timestamp(arrow):
+        return "timestamp_ntz" if arrow.tz is None else "timestamp"
+    if pa.types.is_decimal(arrow):
+        return f"decimal({arrow.precision},{arrow.scale})"
+    if pa.types.is_dictionary(arrow):
+        return type_name(arrow.value_type)
+    if pa.types.is_large_string(arrow) or pa.types.is_string_view(arrow):
+        return "string"
+    if pa.types.is_large_binary(arrow) or pa.types.is_binary_view(arrow):
+        return "binary"
+    if pa.types.is_date(arrow):
+        return "date"
+    if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
+        return f"array<{type_name(arrow.value_type)}>"
+    if pa.types.is_map(arrow):
+        return f"map<{type_name(arrow.key_type)},{type_name(arrow.item_type)}>"
+    if pa.types.is_struct(arrow):
+        fields = (arrow.field(i) for i in range(arrow.num_fields))
+        return "struct<" + ",".join(f"{f.name}:{type_name(f.type)}" for f in fields) + ">"
+    return next((name for name, known in _SIMPLE.items() if known == arrow), str(arrow))
+
+
+def _type_or_none(text: str) -> pa.DataType | None:
+    text = text.strip()
+    lower = text.lower()
+    if (simple := _SIMPLE.get(_ALIASES.get(lower, lower))) is not None:
+        return simple
+    if _TEXT.fullmatch(lower):
+        return pa.string()
+    if match := _DECIMAL.fullmatch(_ALIASES.get(lower, lower)):
+        precision, scale = int(match[1]), int(match[2] or 0)
+        return pa.decimal128(precision, scale) if scale <= precision <= 38 else None
+    if not text.endswith(">") or "<" not in text:
+        return None
+    outer, inner = lower.split("<", 1)[0].strip(), text[text.index("<") + 1 : -1]
+    if outer == "struct":
+        return pa.struct(_parse_fields(inner))
+    parts = [_type_or_none(p) for p in _split(inner)]
+    if None in parts:
+        return None
+    if outer == "array" and len(parts) == 1:
+        return pa.list_(pa.field("element", parts[0]))
+    return pa.map_(*parts) if outer == "map" and len(parts) == 2 else None
+
+
+def _parse_fields(text: str) -> list[pa.Field]:
+    fields = []
+    for part in _split(text):
+        match = _FIELD.fullmatch(part)
+        if match is None:
+            raise WindrowError("a field is a name and a type", repr(part.strip()), _HINT)
+        declared = re.sub(r"\s+not\s+null$", "", match[3], flags=re.IGNORECASE)
+        name = match[2] or match[1].replace("``", "`")
+        fields.append(pa.field(name, parse_type(declared), nullable=declared == match[3]))
+    return fields
+
+
+def _split(text: str) -> list[str]:
+    """At the commas outside of brackets."""
+    parts, depth, begin = [], 0, 0
+    for i, char in enumerate(text):
+        depth += (char in "<(") - (char in ">)")
+        if char == "," and depth == 0:
+            parts.append(text[begin:i])
+            begin = i + 1
+    return [*parts, text[begin:]]

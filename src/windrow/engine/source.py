@@ -1,0 +1,56 @@
+"""Where a query's tuples come from: names and types of columns, known before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.core.errors import WindrowError
+from windrow.engine.ddl import type_name
+
+
+class TableSource:
+    """A table in memory: its queries run in process."""
+
+    def __init__(self, table: pa.Table) -> None:
+        _check_names(table.schema.names)
+        self.table = table
+        self.types = {f.name: type_name(f.type) for f in table.schema}
+
+    @staticmethod
+    def of(data: object) -> TableSource | None:
+        """The source over a PyArrow table or record batch or a dict of arrays, else None."""
+        if isinstance(data, pa.Table):
+            return TableSource(data)
+        if isinstance(data, pa.RecordBatch):
+            return TableSource(pa.Table.from_batches([data]))
+        if isinstance(data, Mapping):
+            return TableSource(_from_arrays(data))
+        return None
+
+
+def _from_arrays(data: Mapping[str, Any]) -> pa.Table:
+    lengths = {str(name): len(values) for name, values in data.items()}
+    if len(set(lengths.values())) > 1:
+        raise WindrowError("the columns of a stream must have one length", f"{lengths}")
+    return pa.table({str(name): _to_arrow(name, values) for name, values in data.items()})
+
+
+def _to_arrow(name: str, values: Any) -> pa.Array:
+    if isinstance(values, np.ma.MaskedArray):
+        return pa.array(values.data, mask=np.ma.getmaskarray(values))
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise WindrowError(f"column {name!r} must be one-dimensional", f"shape {values.shape}")
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as e:
+        raise WindrowError(f"column {name!r} must hold values of one type", str(e)) from None
+
+
+def _check_names(names: list[str]) -> None:
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if twice:
+        raise WindrowError("the columns of a stream must have distinct names", f"{twice} twice")

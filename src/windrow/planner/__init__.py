@@ -1,0 +1,1 @@
+"""Choosing a pattern, and explaining the choice."""

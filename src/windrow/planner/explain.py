@@ -1,0 +1,25 @@
+"""What a query will do, in words."""
+
+from __future__ import annotations
+
+from windrow.core.computation import Aggregation
+from windrow.engine.spec import WindowQuery
+from windrow.patterns import Pattern, WinSeq
+
+
+def explain(query: WindowQuery, pattern: Pattern | None) -> str:
+    """The window, what is computed, and the pattern that computes it."""
+    model, computation = query.model, query.computation
+    if isinstance(computation, Aggregation):
+        what = ", ".join(f"{name}={f!r}" for name, f in computation.functions.items())
+    else:
+        what = type(computation).__name__.lower()
+    order = [query.time] if query.time else []
+    lines = {
+        "window": f"{model!r}, {model.context.name} ({model.context.value})",
+        "per key": ", ".join(query.keys) or "none: one stream",
+        "order": ", ".join([*order, *query.order_by, "arrival"]),
+        "compute": what,
+        "pattern": f"{pattern or WinSeq()!r}{'' if pattern else ' (none was given)'}",
+    }
+    return "\n".join(f"{name:<8} {value}" for name, value in lines.items())

@@ -1,0 +1,255 @@
+"""Building a query: immutable, and checked as it is built, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from windrow.core.aggregate import Aggregate
+from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Rows
+from windrow.core.durations import Duration, microseconds
+from windrow.core.errors import WindrowError, near_names, received
+from windrow.core.models import DeltaWindow, WindowModel
+from windrow.core.window import Window
+from windrow.patterns import Pattern, check_pattern
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from windrow.engine.spec import Partial, WindowQuery
+
+
+class Source(Protocol):
+    """Tuples with named columns of known types."""
+
+    types: dict[str, str]
+
+
+def stream(data: object) -> Query:
+    """A query over a Spark DataFrame, a PyArrow table, or a dict of NumPy arrays.
+
+    >>> import numpy as np
+    >>> from windrow import functions as wf, CountWindow
+    >>> q = stream({"x": np.arange(5)}).window(CountWindow(2)).agg(total=wf.sum("x"))
+    >>> q.collect()["total"].to_pylist()
+    [1, 5, 4]
+    """
+    if type(data).__module__.startswith("pyspark."):
+        from windrow.spark.source import DataFrameSource
+
+        return Query(DataFrameSource.of(data))
+    from windrow.engine.source import TableSource
+
+    source = TableSource.of(data)
+    if source is None:
+        raise WindrowError(
+            "stream takes a Spark DataFrame, a PyArrow table or a dict of NumPy arrays",
+            type(data).__name__,
+            "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df).",
+        )
+    return Query(source)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A window query; every step returns a new one and checks all that is known so far."""
+
+    source: Source = field(repr=False)
+    keys: tuple[str, ...] = ()
+    time: str | None = None
+    delay: int = 0
+    ordered_by: tuple[str, ...] = ()
+    model: WindowModel | None = None
+    partial: Partial = "emit"
+    computation: Computation | None = None
+    pattern: Pattern | None = None
+    is_ordered: bool = False
+
+    def key_by(self, *columns: str) -> Query:
+        """Windows are per key: a tuple of these columns' values. Null is a key."""
+        _require_columns("key_by", columns)
+        self._check_columns("key_by", columns)
+        for name in columns:
+            if self.source.types[name].startswith("map"):
+                raise WindrowError("a key cannot be a map", f"{name!r}")
+        return replace(self, keys=columns)._checked()
+
+    def event_time(self, column: str, delay: Duration = 0) -> Query:
+        """When a tuple happened, and how late after it tuples may still come."""
+        self._check_columns("event_time", (column,))
+        kind = self.source.types[column]
+        if kind not in ("timestamp", "timestamp_ntz", "date", "bigint", "int"):
+            raise WindrowError(
+                "event_time takes a column of timestamps, dates or integer microseconds",
+                f"{column!r} of {kind}",
+                "convert it first, for example with to_timestamp().",
+            )
+        micros = microseconds(delay, "event_time delay")
+        if micros < 0:
+            raise WindrowError("event_time delay must not be negative", received("delay", delay))
+        return replace(self, time=column, delay=micros)._checked()
+
+    def order_by(self, *columns: str) -> Query:
+        """Breaks ties of event time, ascending; arrival breaks the rest."""
+        _require_columns("order_by", columns)
+        self._check_columns("order_by", columns)
+        for name in columns:
+            if self.source.types[name].startswith(("map", "array", "struct")):
+                kind = self.source.types[name]
+                raise WindrowError("order_by takes columns of plain values", f"{name!r} of {kind}")
+        return replace(self, ordered_by=columns)._checked()
+
+    def window(self, model: WindowModel, partial: Partial = "emit") -> Query:
+        """The window model; ``partial="drop"`` keeps only what a stream would have fired."""
+        if not isinstance(model, WindowModel):
+            hint = "for example wr.CountWindow(1000, slide=10)."
+            raise WindrowError("window takes a window model", repr(model), hint)
+        if partial not in ("emit", "drop"):
+            raise WindrowError('partial must be "emit" or "drop"', received("partial", partial))
+        if isinstance(model, DeltaWindow):
+            self._check_columns("DeltaWindow", (model.on,))
+            kind = self.source.types[model.on]
+            if kind not in ("tinyint", "smallint", "int", "bigint", "float", "double"):
+                rule = "DeltaWindow needs a numeric attribute"
+                raise WindrowError(rule, f"{model.on!r} of {kind}", "cast it first.")
+        return replace(self, model=model, partial=partial)._checked()
+
+    def agg(self, **functions: Aggregate[Any, Any, Any]) -> Query:
+        """Aggregates of each window, by result name."""
+        aggregation = Aggregation(functions)
+        for name, function in functions.items():
+            self._check_columns(name, function.columns)
+        return self._computing(aggregation)
+
+    def apply(self, function: Callable[[Window], Rows], returns: str) -> Query:
+        """Any function of the whole window, giving a dict or a list of dicts."""
+        return self._computing(Apply(function, returns))
+
+    def fold(
+        self, update: Callable[[Any, Mapping[str, Any]], Any], init: Any, returns: str
+    ) -> Query:
+        """``update(acc, row)`` over the window's tuples, oldest first, from ``init``."""
+        return self._computing(Fold(update, init, returns))
+
+    def decompose(
+        self,
+        *,
+        partial: Callable[[Window], Mapping[str, Any]],
+        combine: Callable[[list[Mapping[str, Any]]], Rows],
+        partial_returns: str,
+        returns: str,
+    ) -> Query:
+        """``partial`` on panes or parts of a window, ``combine`` on the list of their results."""
+        return self._computing(Decompose(partial, combine, partial_returns, returns))
+
+    def using(self, pattern: Pattern) -> Query:
+        """The parallel pattern to run with."""
+        if not isinstance(pattern, Pattern):
+            raise WindrowError("using takes a pattern", repr(pattern), "for example wr.KeyFarm(4).")
+        return replace(self, pattern=pattern)._checked()
+
+    def ordered(self) -> Query:
+        """Results in order of key and window id."""
+        return replace(self, is_ordered=True)
+
+    def collect(self) -> pa.Table:
+        """Run in process and return the results; for queries over tables."""
+        from windrow.engine.in_process import collect
+        from windrow.engine.source import TableSource
+
+        if not isinstance(self.source, TableSource):
+            raise WindrowError(
+                "collect runs queries over tables", "a Spark DataFrame", "call to_df() instead."
+            )
+        return collect(self._complete(), self.source.table, ordered=self.is_ordered)
+
+    def to_df(self) -> DataFrame:
+        """The results as a lazy Spark DataFrame; for queries over DataFrames."""
+        from windrow.engine.source import TableSource
+
+        if isinstance(self.source, TableSource):
+            raise WindrowError(
+                "to_df runs queries over Spark DataFrames", "a table", "call collect() instead."
+            )
+        from windrow.spark.bounded import to_df
+        from windrow.spark.source import DataFrameSource
+
+        assert isinstance(self.source, DataFrameSource)
+        return to_df(self._complete(), self.source.df, ordered=self.is_ordered)
+
+    def explain(self) -> None:
+        """Print what will run: window, function, pattern and why."""
+        from windrow.planner.explain import explain
+
+        print(explain(self._complete(), self.pattern))
+
+    def _computing(self, computation: Computation) -> Query:
+        return replace(self, computation=computation)._checked()
+
+    def _check_columns(self, step: str, columns: tuple[str, ...]) -> None:
+        for name in columns:
+            if not isinstance(name, str):
+                raise WindrowError(f"{step} takes names of columns", repr(name))
+            if name not in self.source.types:
+                known = near_names(name, self.source.types)
+                raise WindrowError(f"{step}: column not found: {name!r}", hint=known)
+        if len(set(columns)) < len(columns) and step in ("key_by", "order_by"):
+            raise WindrowError(f"{step} names a column twice", f"{list(columns)}")
+
+    def _checked(self) -> Query:
+        """Itself, if all that is known of it so far fits together."""
+        if self.model is None or self.computation is None:
+            return self
+        if self.model.needs_event_time and self.time is None:
+            raise WindrowError(
+                f"{type(self.model).__name__} needs an event time",
+                hint='call event_time("column") before the function.',
+            )
+        self._check_result_names(self._complete())
+        if self.pattern is not None:
+            check_pattern(self.pattern, self.model, self.computation)
+        return self
+
+    def _check_result_names(self, query: WindowQuery) -> None:
+        from windrow.engine.spec import CONTROL_COLUMNS
+
+        taken = {name.casefold(): name for name in (*self.keys, *CONTROL_COLUMNS)}
+        if len(taken) < len(self.keys) + len(CONTROL_COLUMNS):
+            rule = f"a key column must not be named {CONTROL_COLUMNS}"
+            raise WindrowError(rule, f"{list(self.keys)}", "rename it first.")
+        for name in query.result_schema().names:
+            if name.casefold() in taken:
+                raise WindrowError(
+                    "result names must differ from the key columns, the window's columns "
+                    "and each other",
+                    f"{name!r}, which is {taken[name.casefold()]!r} already",
+                    "choose another name.",
+                )
+            taken[name.casefold()] = name
+
+    def _complete(self) -> WindowQuery:
+        """The query as the engine sees it."""
+        from windrow.engine.spec import WindowQuery
+
+        if self.model is None:
+            raise WindrowError("the query has no window", hint="call window() first.")
+        if self.computation is None:
+            hint = "call agg(), fold(), apply() or decompose()."
+            raise WindrowError("the query computes nothing", hint=hint)
+        return WindowQuery(
+            types=self.source.types,
+            keys=self.keys,
+            time=self.time,
+            delay=self.delay,
+            order_by=self.ordered_by,
+            model=self.model,
+            partial=self.partial,
+            computation=self.computation,
+        )
+
+
+def _require_columns(step: str, columns: tuple[str, ...]) -> None:
+    if not columns:
+        raise WindrowError(f"{step} needs the name of a column")

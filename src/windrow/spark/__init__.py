@@ -1,0 +1,1 @@
+"""Queries over Spark DataFrames; the only part that imports PySpark."""
