@@ -18,24 +18,35 @@ class Window:
     the event-time column's kind (``numpy.datetime64`` for timestamps), ranks or attribute values.
     A pane or a part of a window has the pane's, or its window's, id and bounds.
 
+    A window may be a part ``lo:hi`` of longer columns; a column is cut when it is looked at.
+
     >>> import numpy as np
     >>> w = Window({"price": np.array([1.0, 3.0])}, key="A", id=0, start=0, end=2)
     >>> len(w), w["price"].mean()
     (2, np.float64(2.0))
     """
 
-    __slots__ = ("_columns", "_length", "end", "id", "key", "start")
+    __slots__ = ("_columns", "_hi", "_lo", "end", "id", "key", "start")
 
     def __init__(
-        self, columns: Mapping[str, NDArray[Any]], *, key: Any, id: int, start: Any, end: Any
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        *,
+        key: Any,
+        id: int,
+        start: Any,
+        end: Any,
+        lo: int = 0,
+        hi: int | None = None,
     ) -> None:
         self._columns = columns
-        self._length = len(next(iter(columns.values()), ()))
+        self._lo = lo
+        self._hi = len(next(iter(columns.values()), ())) if hi is None else hi
         self.key, self.id, self.start, self.end = key, id, start, end
 
     def __getitem__(self, column: str) -> NDArray[Any]:
         try:
-            return self._columns[column]
+            return self._columns[column][self._lo : self._hi]
         except KeyError:
             raise WindrowError(
                 f"the window has no column {column!r}", hint=near_names(column, self._columns)
@@ -47,7 +58,7 @@ class Window:
 
     def __len__(self) -> int:
         """The number of tuples."""
-        return self._length
+        return self._hi - self._lo
 
     def __repr__(self) -> str:
         bounds = f"[{self.start}, {self.end})"

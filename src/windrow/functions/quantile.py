@@ -65,6 +65,9 @@ class Median(Quantile):
     def __init__(self, column: str) -> None:
         super().__init__(column, 0.5)
 
+    def __repr__(self) -> str:
+        return f"{self.name}({self.columns[0]!r})"
+
 
 def quantile(column: str, q: float) -> Quantile:
     """The exact q-quantile, a double, as in Spark's ``percentile``.

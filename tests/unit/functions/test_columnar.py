@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 
 from windrow import functions as wf
-from windrow.functions.columnar import Values, skip_nulls, take
+from windrow.functions.columnar import Columnar, Values, skip_nulls, take
 
 
 def test_valid_is_left_out_where_every_value_is_valid() -> None:
@@ -68,6 +70,52 @@ def test_take_from_nothing_finds_nothing() -> None:
 )
 def test_functions_tell_whose_values_their_results_are(function: object, column: object) -> None:
     assert function.returns_values_of == column  # type: ignore[attr-defined]
+
+
+FUNCTIONS: list[Columnar] = [
+    wf.count("x"),
+    wf.sum("x"),
+    wf.mean("x"),
+    wf.min("x"),
+    wf.max("x"),
+    wf.var("x"),
+    wf.stddev("x"),
+    wf.first("x"),
+    wf.last("x", ignore_nulls=True),
+    wf.arg_min("x", by="y"),
+    wf.arg_max("x", by="y"),
+    wf.median("x"),
+    wf.quantile("x", 0.9),
+    wf.mode("x"),
+    wf.count_distinct("x", "y"),
+    wf.top_k("x", 2),
+    wf.collect("x"),
+    wf.ohlc("x"),
+    wf.linear_regression("y", "x"),
+    wf.polynomial_fit("y", "x", 2),
+    wf.skyline("x", "y"),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+@pytest.mark.parametrize("function", FUNCTIONS, ids=repr)
+def test_no_tuples_and_no_windows_give_no_results(function: Any, dtype: type) -> None:
+    columns = [Values(np.empty(0, dtype=dtype)) for _ in function.columns]
+    nowhere = np.empty(0, dtype=np.int64)
+    assert len(function.over_ranges(columns, nowhere, nowhere)) == 0
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=repr)
+def test_window_of_nulls_gives_the_empty_result(function: Any) -> None:
+    nulls = Values(np.array([1.0, 2.0]), np.array([False, False]))
+    columns = [nulls for _ in function.columns]
+    results = function.over_ranges(columns, np.array([0, 1]), np.array([2, 2]))
+    assert results.to_list() == [function.empty, function.empty]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=repr)
+def test_functions_can_be_sent_to_workers(function: Any) -> None:
+    assert repr(pickle.loads(pickle.dumps(function))) == repr(function)
 
 
 def test_importing_the_functions_does_not_import_numba() -> None:

@@ -1,0 +1,149 @@
+"""How a column is held in the window buffer, and how it is seen from there.
+
+Numbers, booleans, dates and timestamps are held as NumPy numbers with a mask where nulls occur,
+anything else as Python values, None for null.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from windrow.functions.columnar import Values
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Values of one column and where they are not null (None: nowhere null)."""
+
+    values: NDArray[Any]
+    valid: Mask | None = None
+
+    def slice(self, lo: int, hi: int) -> Stored:
+        return Stored(self.values[lo:hi], None if self.valid is None else self.valid[lo:hi])
+
+    def take(self, positions: NDArray[np.int64]) -> Stored:
+        return Stored(
+            self.values[positions], None if self.valid is None else self.valid[positions]
+        )
+
+
+class ColumnStorage:
+    """The storage of a column of one Arrow type."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if pa.types.is_timestamp(kind):
+            kind = pa.timestamp("us", kind.tz)
+        elif pa.types.is_date(kind):
+            kind = pa.date32()
+        self.kind = kind
+        self.is_temporal = pa.types.is_timestamp(kind) or pa.types.is_date(kind)
+        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        self.is_object = not (is_number or self.is_temporal or pa.types.is_boolean(kind))
+
+    def store(self, column: pa.ChunkedArray) -> Stored:
+        """The column as held; a view of Arrow's memory where there is one."""
+        if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+            column = pc.floor_temporal(column, unit="microsecond")
+        if column.type != self.kind:
+            column = column.cast(self.kind, safe=False)
+        if self.is_object:
+            values = np.empty(len(column), object)
+            values[:] = column.to_pylist()
+            return Stored(values)
+        valid = np.asarray(pc.is_valid(column)) if column.null_count else None
+        if self.is_temporal:
+            column = column.cast(pa.int32() if self.kind == pa.date32() else pa.int64())
+            column = column.cast(pa.int64())
+        if valid is not None:
+            column = column.fill_null(False if pa.types.is_boolean(self.kind) else 0)
+        return Stored(np.asarray(column.to_numpy()), valid)
+
+    def show(self, stored: Stored) -> NDArray[Any]:
+        """As a user's function sees it: read-only; nulls are NaN, NaT or None."""
+        values, valid = stored.values, stored.valid
+        if self.is_temporal:
+            unit = "D" if pa.types.is_date(self.kind) else "us"
+            values = values.view(f"M8[{unit}]")
+        elif self.is_object:
+            values = _with_arrays(values) if pa.types.is_list(self.kind) else values.view()
+        else:
+            values = values.view()
+        if valid is not None and not valid.all():
+            values = self._with_nulls(values, valid)
+        values.flags.writeable = False
+        return values
+
+    def _with_nulls(self, values: NDArray[Any], valid: Mask) -> NDArray[Any]:
+        if self.is_temporal:
+            return np.where(valid, values, np.array("NaT", values.dtype))
+        if pa.types.is_boolean(self.kind):
+            return np.where(valid, values.astype(object), None)
+        return np.where(valid, values.astype(np.float64), np.nan)
+
+    def to_python(self, stored: Stored) -> list[Any]:
+        """As plain Python values, None for null."""
+        if self.is_object:
+            values: list[Any] = stored.values.tolist()
+        elif self.is_temporal:
+            values = self.to_arrow(stored).to_pylist()
+        elif stored.valid is None:
+            values = stored.values.tolist()
+        else:
+            pairs = zip(stored.values.tolist(), stored.valid.tolist(), strict=True)
+            values = [v if is_valid else None for v, is_valid in pairs]
+        return values
+
+    def to_arrow(self, stored: Stored) -> pa.Array:
+        """As an Arrow array."""
+        if self.is_object:
+            return pa.array(stored.values.tolist(), self.kind)
+        mask = None if stored.valid is None else ~stored.valid
+        array = pa.array(stored.values, mask=mask)
+        if pa.types.is_date(self.kind):
+            array = array.cast(pa.int32())
+        return array.cast(self.kind)
+
+    def to_kernel(self, stored: Stored) -> tuple[Values, Any]:
+        """As int64 or float64, and what decodes results that are values of the column.
+
+        Objects become codes that keep their order and equality.
+        """
+        if not self.is_object:
+            is_float = stored.values.dtype.kind == "f"
+            values = stored.values.astype(np.float64 if is_float else np.int64, copy=False)
+            return Values(values, stored.valid), None
+        array = pa.array(stored.values.tolist(), self.kind)
+        if pa.types.is_nested(self.kind):
+            codes, dictionary = np.arange(len(array)), stored.values
+        else:
+            encoded = array.dictionary_encode()
+            order = pc.sort_indices(encoded.dictionary)
+            rank = np.empty(len(order), np.int64)
+            rank[np.asarray(order)] = np.arange(len(order))
+            found = np.asarray(encoded.indices.fill_null(0))
+            codes = rank[found] if len(rank) else np.zeros(len(array), np.int64)
+            dictionary = np.empty(len(order), object)
+            dictionary[:] = encoded.dictionary.take(order).to_pylist()
+        valid = np.asarray(pc.is_valid(array)) if array.null_count else None
+        return Values(codes, valid), dictionary
+
+
+def _with_arrays(values: NDArray[Any]) -> NDArray[Any]:
+    """Lists of numbers as arrays."""
+    shown = np.empty(len(values), object)
+    shown[:] = [np.asarray(v) if isinstance(v, list) and _is_flat(v) else v for v in values]
+    return shown
+
+
+def _is_flat(values: list[Any]) -> bool:
+    return all(isinstance(v, int | float) for v in values)

@@ -1,0 +1,44 @@
+"""Hashes of keys: the same in every process and on every machine."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.kernels.columns import Positions
+from windrow.kernels.compiled import compiled
+
+Hashes = NDArray[np.uint64]
+
+
+@compiled
+def mix(x: np.uint64) -> np.uint64:
+    """Spread a number over 64 bits (splitmix64)."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@compiled
+def hash_integers(values: Positions, seed: Hashes) -> Hashes:
+    """The hash of each value, folded into ``seed``. Time O(n)."""
+    hashes = np.empty(len(values), np.uint64)
+    for i in range(len(values)):
+        hashes[i] = mix(np.uint64(values[i]) ^ seed[i])
+    return hashes
+
+
+@compiled
+def hash_bytes(offsets: Positions, data: NDArray[np.uint8], seed: Hashes) -> Hashes:
+    """The hash of each ``data[offsets[i]:offsets[i + 1]]`` (FNV-1a), folded into ``seed``.
+
+    Time O(bytes).
+    """
+    hashes = np.empty(len(offsets) - 1, np.uint64)
+    for i in range(len(hashes)):
+        h = np.uint64(0xCBF29CE484222325)
+        for j in range(offsets[i], offsets[i + 1]):
+            h = (h ^ np.uint64(data[j])) * np.uint64(0x100000001B3)
+        hashes[i] = mix(h ^ seed[i])
+    return hashes

@@ -1,0 +1,116 @@
+"""Windows that are intervals of time, rank or pane index: which have fired, of many keys."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.kernels.columns import Positions
+from windrow.kernels.compiled import compiled
+from windrow.kernels.fired import append_window
+from windrow.kernels.search import first_at_least
+
+NEVER = np.iinfo(np.int64).min // 2
+ALWAYS = np.iinfo(np.int64).max // 2
+
+
+@compiled
+def first_id(t: int, length: int, slide: int, every: int, origin: int) -> int:
+    """The first window of a tuple at ``t``; landmark windows have ``every > 0``."""
+    if every > 0:
+        return (t - origin) // slide + 1
+    return (t - origin - length) // slide + 1
+
+
+@compiled
+def last_id(t: int, slide: int, every: int, origin: int) -> int:
+    """The last window of a tuple at ``t``; before its first if it is in none."""
+    if every > 0:
+        return ((t - origin) // every + 1) * (every // slide)
+    return (t - origin) // slide
+
+
+@compiled
+def end_of(id: int, length: int, slide: int, every: int, origin: int) -> int:
+    """Where window ``id`` ends."""
+    return origin + id * slide + (0 if every > 0 else length)
+
+
+@compiled
+def next_hosted(id: int, shift: int, batch: int, hosted: NDArray[np.bool_]) -> int:
+    """The first window from ``id`` on of a worker hosted here.
+
+    Window i of a key is worker ``(shift + i // batch) mod n``'s; ``hosted`` is n long.
+    """
+    n = len(hosted)
+    block = id // batch
+    if hosted[(shift + block) % n]:
+        return id
+    for _ in range(n):
+        block += 1
+        if hosted[(shift + block) % n]:
+            return block * batch
+    return ALWAYS
+
+
+@compiled
+def fire_intervals(
+    axis: Positions,
+    head: Positions,
+    tail: Positions,
+    next_id: Positions,
+    shift: Positions,
+    hosted: NDArray[np.bool_],
+    batch: int,
+    length: int,
+    slide: int,
+    every: int,
+    origin: int,
+    watermark: int,
+    is_ranked: bool,
+) -> NDArray[np.int64]:
+    """The windows that fire, as rows (key, id, lo, hi); moves ``next_id`` and ``head`` on.
+
+    Key k's tuples are ``axis[head[k]:tail[k]]``, ascending. A window fires when the watermark has
+    reached its end; ranks have a watermark of their own for each key, one past the last, unless
+    the stream is at its end (``watermark == ALWAYS``). Tuples that no later window holds are
+    evicted by moving head on.
+
+    Time O(keys + windows * log + tuples evicted), space O(windows): independent of the tuples held.
+    """
+    windows = np.empty((256, 4), np.int64)
+    n = 0
+    for k in range(len(head)):
+        if head[k] == tail[k]:
+            continue
+        reached = watermark
+        if is_ranked and watermark != ALWAYS:
+            reached = axis[tail[k] - 1] + 1
+        limit = ALWAYS
+        if reached != ALWAYS:
+            limit = (reached - origin - (0 if every > 0 else length)) // slide
+        id, lo, hi = next_id[k], head[k], head[k]
+        while lo < tail[k]:
+            t = axis[lo]
+            id = max(id, first_id(t, length, slide, every, origin))
+            if id > last_id(t, slide, every, origin):
+                lo += 1
+                continue
+            if id > limit:
+                break
+            own = next_hosted(id, shift[k], batch, hosted)
+            if own > id:
+                id = own
+                continue
+            end = end_of(id, length, slide, every, origin)
+            hi = first_at_least(axis, max(lo, hi), tail[k], end)
+            windows = append_window(windows, n, k, id, lo, hi)
+            n += 1
+            id += 1
+        if limit != ALWAYS:
+            next_id[k] = max(next_id[k], limit + 1)
+        else:
+            next_id[k] = max(next_id[k], id)
+        while head[k] < tail[k] and last_id(axis[head[k]], slide, every, origin) < next_id[k]:
+            head[k] += 1
+    return windows[:n]
