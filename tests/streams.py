@@ -68,3 +68,20 @@ def rows(draw: st.DrawFn, max_size: int = 30, scale: int = 1) -> list[dict[str, 
             }
         )
     return draw(st.permutations(made))
+
+
+def in_milliseconds(model: WindowModel) -> WindowModel:
+    """The watermark moves in milliseconds, so times and durations do too."""
+    if isinstance(model, wr.TimeWindow):
+        return wr.TimeWindow(model.length * 1000, model.slide * 1000, model.origin * 1000)
+    if isinstance(model, wr.LandmarkWindow):
+        return wr.LandmarkWindow(model.every * 1000, model.slide * 1000, model.origin * 1000)
+    if isinstance(model, wr.SessionWindow):
+        return wr.SessionWindow(model.gap * 1000)
+    if isinstance(model, wr.SlideByTupleWindow):
+        return wr.SlideByTupleWindow(model.length * 1000, model.slide)
+    if isinstance(model, wr.SlideByTimeWindow):
+        return wr.SlideByTimeWindow(model.length, model.slide * 1000, model.origin * 1000)
+    if isinstance(model, wr.DeltaWindow):
+        return wr.DeltaWindow(model.on, model.length * 1000, model.slide * 1000)
+    return model

@@ -12,7 +12,7 @@ from windrow.core.durations import Duration, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import DeltaWindow, WindowModel
 from windrow.core.window import Window
-from windrow.patterns import Pattern, check_pattern
+from windrow.patterns import Pattern, WinSeq, check_pattern
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -158,12 +158,15 @@ class Query:
         """Run in process and return the results; for queries over tables."""
         from windrow.engine.in_process import collect
         from windrow.engine.source import TableSource
+        from windrow.patterns.lowering import lower
 
         if not isinstance(self.source, TableSource):
             raise WindrowError(
                 "collect runs queries over tables", "a Spark DataFrame", "call to_df() instead."
             )
-        return collect(self._complete(), self.source.table, ordered=self.is_ordered)
+        query = self._complete()
+        stages = lower(query, self.pattern or WinSeq())
+        return collect(query, stages, self.source.table, ordered=self.is_ordered)
 
     def to_df(self) -> DataFrame:
         """The results as a lazy Spark DataFrame; for queries over DataFrames."""

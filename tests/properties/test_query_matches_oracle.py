@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow as wr
-from tests.streams import models, rows
+from tests.streams import in_milliseconds, models, rows
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
 
@@ -43,7 +43,7 @@ def test_aggregates_equal_the_oracles(
     delay: int,
     is_keyed: bool,
 ) -> None:
-    model = _in_milliseconds(model)
+    model = in_milliseconds(model)
     key = ("k",) if is_keyed else ()
     query = wr.stream(pa.Table.from_pylist(stream, SCHEMA)).event_time("t", delay * 1000)
     query = query.key_by("k") if is_keyed else query
@@ -66,20 +66,3 @@ def test_aggregates_equal_the_oracles(
     }
     assert got == expected
     assert len(result) == len(expected)
-
-
-def _in_milliseconds(model: WindowModel) -> WindowModel:
-    """The watermark moves in milliseconds, so times and durations do too."""
-    if isinstance(model, wr.TimeWindow):
-        return wr.TimeWindow(model.length * 1000, model.slide * 1000, model.origin * 1000)
-    if isinstance(model, wr.LandmarkWindow):
-        return wr.LandmarkWindow(model.every * 1000, model.slide * 1000, model.origin * 1000)
-    if isinstance(model, wr.SessionWindow):
-        return wr.SessionWindow(model.gap * 1000)
-    if isinstance(model, wr.SlideByTupleWindow):
-        return wr.SlideByTupleWindow(model.length * 1000, model.slide)
-    if isinstance(model, wr.SlideByTimeWindow):
-        return wr.SlideByTimeWindow(model.length, model.slide * 1000, model.origin * 1000)
-    if isinstance(model, wr.DeltaWindow):
-        return wr.DeltaWindow(model.on, model.length * 1000, model.slide * 1000)
-    return model

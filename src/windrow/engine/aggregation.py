@@ -14,6 +14,8 @@ from windrow.engine.columns import Int64s
 from windrow.engine.fired import FiredWindows, TupleColumns
 from windrow.engine.storage import ColumnStorage, Stored
 from windrow.functions.columnar import Columnar, Values
+from windrow.functions.count import Count
+from windrow.functions.count_distinct import CountDistinct
 
 
 def aggregate(
@@ -29,7 +31,7 @@ def aggregate(
         source = function.returns_values_of
         if source is not None:
             storage = columns.storages[function.columns[source]]
-            return _decode(values, storage, inputs[source][1], kind)
+            return decode(values, storage, inputs[source][1], kind)
         return to_arrow(values, kind)
     partials = scalar_partials(function, columns, windows, range(_length(columns, windows)))
     results = [function.empty if p is None else function.lower(p[0]) for p in partials]
@@ -45,7 +47,7 @@ def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
     assert isinstance(function, Aggregate)
     if all(not columns.storages[c].is_object for c in function.columns):
         return True
-    return function.keeps_codes
+    return function.returns_values_of is not None or isinstance(function, Count | CountDistinct)
 
 
 def to_arrow(values: Values, kind: pa.DataType) -> pa.Array:
@@ -56,9 +58,7 @@ def to_arrow(values: Values, kind: pa.DataType) -> pa.Array:
     return pa.array(values.values, mask=mask).cast(kind)
 
 
-def _decode(
-    values: Values, storage: ColumnStorage, dictionary: Any, kind: pa.DataType
-) -> pa.Array:
+def decode(values: Values, storage: ColumnStorage, dictionary: Any, kind: pa.DataType) -> pa.Array:
     """Results that consist of a column's values, from what the kernels saw of these."""
     if values.values.dtype != object and dictionary is None:
         as_stored = values.values

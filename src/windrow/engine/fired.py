@@ -37,9 +37,7 @@ class FiredWindows:
 class TupleColumns:
     """Named columns of tuples as they are stored."""
 
-    def __init__(
-        self, storages: Mapping[str, ColumnStorage], stored: Mapping[str, Stored]
-    ) -> None:
+    def __init__(self, storages: Mapping[str, ColumnStorage], stored: Mapping[str, Stored]) -> None:
         self.storages, self.stored = storages, stored
 
     @staticmethod
@@ -72,8 +70,8 @@ class TupleColumns:
         kept = FiredWindows(windows.keys, windows.ids, windows.start, windows.end, *ranges)
         return TupleColumns(self.storages, stored), kept
 
-    def to_arrow(self) -> pa.Table:
-        return pa.table({n: self.storages[n].to_arrow(s) for n, s in self.stored.items()})
+    def to_arrow(self) -> dict[str, pa.Array]:
+        return {name: self.storages[name].to_arrow(s) for name, s in self.stored.items()}
 
 
 class _ShownWhenCut:

@@ -14,6 +14,9 @@ from windrow.kernels.hashing import Hashes, hash_bytes, hash_integers
 from windrow.kernels.integer_index import IntegerIndex
 
 
+_NULL = 0x6E756C6C
+
+
 class KeyTable:
     """Numbers keys in order of appearance, the same over all batches.
 
@@ -47,7 +50,7 @@ class KeyTable:
         own, representatives = key_codes([batch[c] for c in self.columns], len(batch))
         distinct = batch.select(self.columns).take(representatives)
         known = np.empty(len(distinct), np.int64)
-        new = []
+        new: list[int] = []
         for i, key in enumerate(_identities(distinct)):
             code = self._codes.setdefault(key, self._n + len(new))
             if code == self._n + len(new):
@@ -80,12 +83,8 @@ class KeyTable:
             self._parts = [pa.concat_tables(self._parts).combine_chunks()]
         return self._parts[0]
 
-    def take(self, codes: Int64s, schema: pa.Schema) -> list[pa.ChunkedArray]:
+    def take(self, codes: Int64s) -> list[pa.ChunkedArray]:
         """The key columns of these keys."""
-        if not self.columns:
-            return []
-        if not self._parts:
-            return [pa.chunked_array([], schema.field(c).type) for c in self.columns]
         return [self.table()[c].take(pa.array(codes)) for c in self.columns]
 
     def value(self, code: int) -> Any:
@@ -109,10 +108,14 @@ def _identity(value: Any) -> Any:
 
 
 def hash_keys(columns: Sequence[pa.ChunkedArray], length: int) -> Hashes:
-    """A hash of each tuple's key, the same in every process. Null hashes as a value of its own."""
+    """A hash of each tuple's key, the same in every process, whatever else is in the batch."""
     hashes = np.zeros(length, np.uint64)
     for column in columns:
-        hashes = _hash_column(column, hashes)
+        values = _hash_column(column, hashes)
+        if column.null_count:
+            nulls = hash_integers(np.full(length, _NULL), hashes)
+            values = np.where(np.asarray(pc.is_valid(column)), values, nulls)
+        hashes = values
     return hashes
 
 
@@ -121,12 +124,8 @@ def _hash_column(column: pa.ChunkedArray, seed: Hashes) -> Hashes:
     if pa.types.is_dictionary(kind):
         return _hash_column(column.cast(kind.value_type), seed)
     if pa.types.is_struct(kind):
-        seed = _hash_column(pc.is_valid(column), seed)
-        for i in range(kind.num_fields):
-            seed = _hash_column(pc.struct_field(column, [i]), seed)
-        return seed
-    if column.null_count:
-        seed = hash_integers(np.asarray(pc.is_valid(column)).astype(np.int64), seed)
+        fields = [pc.struct_field(column, [i]) for i in range(kind.num_fields)]
+        return hash_keys([pa.chunked_array([seed.view(np.int64)]), *fields], len(column))
     if pa.types.is_floating(kind):
         values = np.asarray(column.cast(pa.float64()).fill_null(0).to_numpy(), np.float64) + 0.0
         values[np.isnan(values)] = np.nan

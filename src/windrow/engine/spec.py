@@ -41,6 +41,15 @@ class WindowQuery:
         assert isinstance(computation, Apply | Fold | Decompose)
         return parse_schema(computation.returns, "returns")
 
+    def partial_schema(self) -> pa.Schema:
+        """The columns of the partials of ``decompose``."""
+        assert isinstance(self.computation, Decompose)
+        return parse_schema(self.computation.partial_returns, "partial_returns")
+
+    def arrow_type(self, column: str) -> pa.DataType:
+        """The type of an input column."""
+        return parse_type(self.types[column])
+
     def output_schema(self, key_types: dict[str, pa.DataType]) -> pa.Schema:
         """The key columns, the window's id and bounds, then the results."""
         bound = self.bound_type()

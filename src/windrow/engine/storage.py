@@ -30,9 +30,7 @@ class Stored:
         return Stored(self.values[lo:hi], None if self.valid is None else self.valid[lo:hi])
 
     def take(self, positions: NDArray[np.int64]) -> Stored:
-        return Stored(
-            self.values[positions], None if self.valid is None else self.valid[positions]
-        )
+        return Stored(self.values[positions], None if self.valid is None else self.valid[positions])
 
 
 class ColumnStorage:
@@ -87,7 +85,9 @@ class ColumnStorage:
         if self.is_temporal:
             return np.where(valid, values, np.array("NaT", values.dtype))
         if pa.types.is_boolean(self.kind):
-            return np.where(valid, values.astype(object), None)
+            objects = values.astype(object)
+            objects[~valid] = None
+            return objects
         return np.where(valid, values.astype(np.float64), np.nan)
 
     def to_python(self, stored: Stored) -> list[Any]:

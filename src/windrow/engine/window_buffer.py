@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.engine.columns import Int64s
+from windrow.engine.storage import Stored
 
-Columns = dict[str, NDArray[Any]]
+Columns = Mapping[str, Stored]
 _LEAST_ROOM = 8
 
 
@@ -34,11 +36,17 @@ class WindowBuffer:
     """
 
     def __init__(self) -> None:
-        self.columns: Columns = {}
+        self._values: dict[str, NDArray[Any]] = {}
+        self._valid: dict[str, NDArray[np.bool_]] = {}
         self.head = np.zeros(0, np.int64)
         self.tail = np.zeros(0, np.int64)
         self._limit = np.zeros(0, np.int64)
         self._end = 0
+
+    @property
+    def columns(self) -> dict[str, Stored]:
+        """All columns, evicted tuples and free room included."""
+        return {name: Stored(v, self._valid.get(name)) for name, v in self._values.items()}
 
     @property
     def n_keys(self) -> int:
@@ -66,8 +74,10 @@ class WindowBuffer:
         lengths = np.diff(first, append=len(codes))
         self._make_room(keys, lengths)
         positions = spread(self.tail[keys], lengths)
-        for name, values in columns.items():
-            self.columns[name][positions] = values
+        for name, column in columns.items():
+            self._values[name][positions] = column.values
+            if name in self._valid:
+                self._valid[name][positions] = True if column.valid is None else column.valid
         self.tail[keys] += lengths
 
     def replace(self, keys: Int64s, codes: Int64s, columns: Columns) -> None:
@@ -81,35 +91,39 @@ class WindowBuffer:
 
     def _adopt(self, columns: Columns) -> None:
         """Have every column, of a type that holds the new values, too."""
-        for name, values in columns.items():
-            held = self.columns.get(name)
+        for name, column in columns.items():
+            held = self._values.get(name)
             if held is None:
-                self.columns[name] = np.zeros(self._room(), values.dtype)
-            elif held.dtype != values.dtype:
-                wider = np.promote_types(held.dtype, values.dtype)
-                self.columns[name] = held.astype(wider)
+                self._values[name] = np.zeros(self._room(), column.values.dtype)
+            elif held.dtype != column.values.dtype:
+                wider = np.promote_types(held.dtype, column.values.dtype)
+                self._values[name] = held.astype(wider)
+            if column.valid is not None and name not in self._valid:
+                self._valid[name] = np.ones(self._room(), np.bool_)
 
     def _room(self) -> int:
-        return len(next(iter(self.columns.values()), ()))
+        return len(next(iter(self._values.values()), ()))
+
+    def _arrays(self) -> Iterator[tuple[dict[str, Any], str]]:
+        yield from ((self._values, name) for name in self._values)
+        yield from ((self._valid, name) for name in self._valid)
 
     def _make_room(self, keys: Int64s, lengths: Int64s) -> None:
+        """Move the segments that are too short for so many more tuples."""
+        capacity = np.maximum(2 * (self.tail[keys] - self.head[keys]) + lengths, _LEAST_ROOM)
         is_full = self.tail[keys] + lengths > self._limit[keys]
-        if not is_full.any():
-            return
-        keys, lengths = keys[is_full], lengths[is_full]
+        if self._end + int(capacity[is_full].sum()) > self._room():
+            self._renew(int(capacity.sum()))
+            is_full = self.tail[keys] + lengths > self._limit[keys]
+        keys, capacity = keys[is_full], capacity[is_full]
         alive = self.tail[keys] - self.head[keys]
-        capacity = np.maximum(2 * alive + lengths, _LEAST_ROOM)
-        needed = int(capacity.sum())
-        if self._end + needed > self._room():
-            self._renew(needed)
-            alive = self.tail[keys] - self.head[keys]
         start = self._end + np.cumsum(capacity) - capacity
         source, target = spread(self.head[keys], alive), spread(start, alive)
-        for column in self.columns.values():
-            column[target] = column[source]
+        for arrays, name in self._arrays():
+            arrays[name][target] = arrays[name][source]
         self.head[keys], self.tail[keys] = start, start + alive
         self._limit[keys] = start + capacity
-        self._end += needed
+        self._end += int(capacity.sum())
 
     def _renew(self, needed: int) -> None:
         """Move all tuples alive to fresh columns with room for ``needed`` more."""
@@ -119,10 +133,10 @@ class WindowBuffer:
         start = np.cumsum(capacity) - capacity
         source, target = spread(self.head[keys], alive), spread(start, alive)
         end = int(capacity.sum())
-        for name, column in self.columns.items():
-            fresh = np.zeros(end + 2 * needed, column.dtype)
-            fresh[target] = column[source]
-            self.columns[name] = fresh
+        for arrays, name in self._arrays():
+            fresh = np.zeros(end + 2 * needed, arrays[name].dtype)
+            fresh[target] = arrays[name][source]
+            arrays[name] = fresh
         self.head[:] = self.tail[:] = self._limit[:] = 0
         self.head[keys], self.tail[keys] = start, start + alive
         self._limit[keys] = start + capacity

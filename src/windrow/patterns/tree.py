@@ -72,16 +72,19 @@ class WinFarm(Pattern):
     """Each window on one of ``n`` workers, even windows of one key.
 
     Active workers are sent the tuples of their windows and manage them; agnostic workers are sent
-    whole windows by an emitter that does.
+    whole windows by an emitter that does. ``batch`` consecutive windows go to one worker, which
+    is sent the tuples they share once.
     """
 
     n: int
     inner: Pattern = field(default_factory=WinSeq)
     workers: Workers = "active"
+    batch: int = field(default=1, kw_only=True)
     level: Level = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_degree(self, "n")
+        _check_degree(self, "batch", "windows")
         _check_inner(self, self.inner)
         _check_level(self, self.level)
         if self.workers not in ("active", "agnostic"):
@@ -89,7 +92,7 @@ class WinFarm(Pattern):
             raise WindrowError(rule, received("workers", self.workers))
 
 
-def _check_degree(pattern: Pattern, field_name: str) -> None:
+def _check_degree(pattern: Pattern, field_name: str, of: str = "workers") -> None:
     value = getattr(pattern, field_name)
     try:
         degree = 0 if isinstance(value, bool) else operator.index(value)
@@ -97,7 +100,7 @@ def _check_degree(pattern: Pattern, field_name: str) -> None:
         degree = 0
     if degree < 1:
         raise WindrowError(
-            f"{pattern.name} {field_name} must be a positive number of workers",
+            f"{pattern.name} {field_name} must be a positive number of {of}",
             received(field_name, value),
         )
     object.__setattr__(pattern, field_name, degree)

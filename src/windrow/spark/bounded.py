@@ -9,8 +9,10 @@ from pyspark.sql import DataFrame
 
 from windrow.core.errors import WindrowError
 from windrow.engine.ddl import type_name
-from windrow.engine.sequential import run
+from windrow.engine.in_process import collect
 from windrow.engine.spec import ID, WindowQuery
+from windrow.patterns import WinSeq
+from windrow.patterns.lowering import lower
 
 
 def to_df(query: WindowQuery, df: DataFrame, *, ordered: bool) -> DataFrame:
@@ -23,7 +25,8 @@ def to_df(query: WindowQuery, df: DataFrame, *, ordered: bool) -> DataFrame:
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         received = list(batches)
         if received:
-            yield from run(query, pa.Table.from_batches(received)).to_batches()
+            table = pa.Table.from_batches(received)
+            yield from collect(query, lower(query, WinSeq()), table, ordered=False).to_batches()
 
     results = df.repartition(1).mapInArrow(work, _schema(query, df))
     return results.orderBy(*query.keys, ID) if ordered else results

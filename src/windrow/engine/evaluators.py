@@ -1,0 +1,267 @@
+"""What is made of fired windows: results from tuples, partials from tuples, results from partials."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
+from windrow.core.errors import WindrowError, near_names
+from windrow.core.models import Bounds
+from windrow.core.window import Window
+from windrow.engine.aggregation import aggregate, result_array
+from windrow.engine.columns import Int64s
+from windrow.engine.fired import FiredWindows, TupleColumns
+from windrow.engine.key_table import KeyTable
+from windrow.engine.partials import PartialColumns, order_positions
+from windrow.engine.spec import WindowQuery
+
+Row = Mapping[str, Any]
+Evaluated = tuple[list[pa.Array], Int64s | None]
+"""A column for each field of the schema; and the window of each row, None for a row each."""
+
+
+class Evaluator(ABC):
+    """Computes windows."""
+
+    schema: pa.Schema
+    """The fields it computes."""
+
+    def __init__(self, query: WindowQuery) -> None:
+        self.query = query
+
+    def __call__(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
+        """Evaluate the windows, ranges of the columns."""
+        if len(windows) == 0:
+            return [pa.array([], f.type) for f in self.schema], None
+        return self.evaluate(columns, windows, keys)
+
+    @abstractmethod
+    def evaluate(
+        self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable
+    ) -> Evaluated: ...
+
+    def _call_each(
+        self,
+        function: Callable[[Window], Any],
+        columns: TupleColumns,
+        windows: FiredWindows,
+        keys: KeyTable,
+    ) -> Evaluated:
+        """One call a window; the rows each gives."""
+        rows: list[Row] = []
+        counts = np.empty(len(windows), np.int64)
+        names = self.schema.names
+        for i, window in enumerate(self._windows(columns, windows, keys)):
+            found = checked_rows(call(function, window), names, window)
+            rows.extend(found)
+            counts[i] = len(found)
+        arrays = [result_array(f.name, [r[f.name] for r in rows], f.type) for f in self.schema]
+        return arrays, np.repeat(np.arange(len(windows)), counts)
+
+    def _windows(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Any:
+        """Each window as a user sees it."""
+        shown = columns.shown([c for c in self.query.types if c in columns.stored])
+        bounds = [windows.start, windows.end]
+        time = self.query.time
+        if self.query.model.bounds is Bounds.TIME and time is not None:
+            if self.query.types[time] not in ("bigint", "int"):
+                bounds = [b.astype("M8[us]") for b in bounds]
+        is_datetime = bounds[0].dtype.kind == "M"
+        starts, ends = (list(b) if is_datetime else b.tolist() for b in bounds)
+        values: dict[int, Any] = {}
+        lists = (windows.keys, windows.ids, windows.lo, windows.hi)
+        for k, id, lo, hi, start, end in zip(
+            *(c.tolist() for c in lists), starts, ends, strict=True
+        ):
+            if k not in values:
+                values[k] = keys.value(k)
+            yield Window(shown, key=values[k], id=id, start=start, end=end, lo=lo, hi=hi)
+
+
+class WholeWindows(Evaluator):
+    """Results from the tuples of whole windows."""
+
+    def __init__(self, query: WindowQuery) -> None:
+        super().__init__(query)
+        self.schema = query.result_schema()
+
+    def evaluate(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
+        computation = self.query.computation
+        if isinstance(computation, Aggregation):
+            compact, ranges = columns.compact(windows)
+            functions = computation.functions
+            kinds = self.schema.types
+            return [
+                self._aggregate(name, compact, ranges, kind, keys)
+                for name, kind in zip(functions, kinds, strict=True)
+            ], None
+        if isinstance(computation, Fold):
+            return self._call_each(_folding(computation, columns), columns, windows, keys)
+        function = _whole(computation)
+        return self._call_each(function, columns, windows, keys)
+
+    def _aggregate(
+        self,
+        name: str,
+        columns: TupleColumns,
+        windows: FiredWindows,
+        kind: pa.DataType,
+        keys: KeyTable,
+    ) -> pa.Array:
+        assert isinstance(self.query.computation, Aggregation)
+        function = self.query.computation.functions[name]
+        try:
+            return aggregate(function, columns, windows, kind)
+        except WindrowError:
+            raise
+        except Exception as failure:
+            for window in self._windows(columns, windows, keys):
+                one = windows.take(np.flatnonzero(_is(windows, window)))
+                call(partial(_again, function, columns, one, kind), window, repr(function))
+            raise failure
+
+
+def _again(
+    function: Any, columns: TupleColumns, windows: FiredWindows, kind: Any, _: Window
+) -> Any:
+    return aggregate(function, columns, windows, kind)
+
+
+def _is(windows: FiredWindows, window: Window) -> Any:
+    return (windows.ids == window.id) & (windows.lo == window._lo) & (windows.hi == window._hi)
+
+
+class PiecesOfWindows(Evaluator):
+    """Partials from the tuples of panes, or of parts of windows.
+
+    ``order`` names the columns that order the tuples of a key, the same on every worker.
+    """
+
+    def __init__(self, query: WindowQuery, order: Sequence[str]) -> None:
+        super().__init__(query)
+        self.order = order
+        computation = query.computation
+        if isinstance(computation, Decompose):
+            self.schema = query.partial_schema()
+        else:
+            self.partials = PartialColumns(query)
+            self.schema = self.partials.schema
+
+    def evaluate(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
+        computation = self.query.computation
+        if isinstance(computation, Decompose):
+            return self._call_each(computation.partial, columns, windows, keys)
+        compact, ranges = columns.compact(windows)
+        length = int(ranges.hi.max(initial=0))
+        positions = order_positions(compact, self.order, length)
+        return self.partials.lift(compact, ranges, positions), None
+
+
+class WindowsOfPieces(Evaluator):
+    """Results from the partials of panes or parts."""
+
+    def __init__(self, query: WindowQuery) -> None:
+        super().__init__(query)
+        self.schema = query.result_schema()
+        if isinstance(query.computation, Aggregation):
+            self.partials = PartialColumns(query)
+        else:
+            self.fields = query.partial_schema().names
+
+    def evaluate(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
+        computation = self.query.computation
+        if isinstance(computation, Aggregation):
+            compact, ranges = columns.compact(windows)
+            return self.partials.combine(compact, ranges), None
+        assert isinstance(computation, Decompose)
+        combine = computation.combine
+
+        def put_together(window: Window) -> Any:
+            lo, hi = window._lo, window._hi
+            parts = [columns.python(name, lo, hi) for name in self.fields]
+            rows: list[Row] = [
+                dict(zip(self.fields, p, strict=True)) for p in zip(*parts, strict=True)
+            ]
+            return combine(rows)
+
+        put_together.__name__ = getattr(combine, "__name__", repr(combine))
+        return self._call_each(put_together, columns, windows, keys)
+
+
+def _whole(computation: Computation) -> Callable[[Window], Any]:
+    if isinstance(computation, Apply):
+        return computation.function
+    assert isinstance(computation, Decompose)
+    first, combine = computation.partial, computation.combine
+
+    def decomposed(window: Window) -> Any:
+        return combine([first(window)])
+
+    return decomposed
+
+
+def _folding(computation: Fold, columns: TupleColumns) -> Callable[[Window], Any]:
+    init, update = computation.init, computation.update
+
+    def fold(window: Window) -> Any:
+        accumulated = init() if callable(init) else copy.deepcopy(init)
+        names = window.columns
+        values = [columns.python(name, window._lo, window._hi) for name in names]
+        for row in zip(*values, strict=True):
+            accumulated = update(accumulated, dict(zip(names, row, strict=True)))
+        return accumulated
+
+    fold.__name__ = getattr(update, "__name__", repr(update))
+    return fold
+
+
+def call(function: Callable[[Window], Any], window: Window, name: str | None = None) -> Any:
+    """Call a user's function; an exception names function, key, window and bounds."""
+    try:
+        return function(window)
+    except Exception as e:
+        called = name or getattr(function, "__name__", repr(function))
+        raise WindrowError(
+            f"{called} failed on window {window.id} of key {window.key!r} "
+            f"[{window.start}, {window.end}) with {len(window)} tuples",
+            f"{type(e).__name__}: {e}",
+        ) from e
+
+
+def checked_rows(result: Any, names: list[str], window: Window) -> Sequence[Row]:
+    """The rows a function returned, if they have the declared fields."""
+    if isinstance(result, Mapping):
+        return [_checked_row(result, names, window)]
+    if isinstance(result, list | tuple) and all(isinstance(r, Mapping) for r in result):
+        return [_checked_row(r, names, window) for r in result]
+    if len(names) == 1 and result is not None and not isinstance(result, list | tuple):
+        return [{names[0]: result}]
+    raise WindrowError(
+        f"the function must return a dict, or a list of dicts, of {names}",
+        f"{result!r} for {window!r}",
+        "return [] for no row.",
+    )
+
+
+def _checked_row(row: Row, names: list[str], window: Window) -> Row:
+    if row.keys() == set(names):
+        return row
+    for name in names:
+        if name not in row:
+            raise WindrowError(
+                f"the function must return every field of its returns: {name!r} is missing",
+                f"{list(row)} for {window!r}",
+            )
+    unknown = next(name for name in row if name not in names)
+    raise WindrowError(
+        f"the function returned a field its returns does not name: {unknown!r}",
+        f"{list(row)} for {window!r}",
+        near_names(unknown, names).replace("columns", "fields"),
+    )

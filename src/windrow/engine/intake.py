@@ -1,0 +1,43 @@
+"""Intake: tuples as the first emitter takes them, with their control columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from windrow.core.computation import Aggregation
+from windrow.core.models import DeltaWindow
+from windrow.engine.columns import to_microseconds
+from windrow.engine.control import ARRIVAL, TIME
+from windrow.engine.spec import WindowQuery
+
+
+def needed_columns(query: WindowQuery) -> list[str]:
+    """The input columns that the function or the order of tuples depend on."""
+    if not isinstance(query.computation, Aggregation):
+        return list(query.types)
+    needed = [*query.keys, *query.order_by, *query.computation.columns]
+    if isinstance(query.model, DeltaWindow):
+        needed.append(query.model.on)
+    return list(dict.fromkeys(needed))
+
+
+def take_in(query: WindowQuery, batch: pa.Table, arrived: int) -> tuple[pa.Table, int]:
+    """The tuples of a batch that belong somewhere, and how many do not.
+
+    A tuple without a time, or in a delta window without its attribute, belongs nowhere.
+    ``arrived`` tuples have come before.
+    """
+    arrival = np.arange(arrived, arrived + len(batch))
+    tuples = batch.select(needed_columns(query)).append_column(ARRIVAL, pa.array(arrival))
+    if query.time is not None:
+        time = batch[query.time]
+        if time.null_count:
+            is_known = pc.is_valid(time)
+            tuples, time = tuples.filter(is_known), time.filter(is_known)
+        tuples = tuples.append_column(TIME, pa.array(to_microseconds(time)))
+    if isinstance(query.model, DeltaWindow):
+        is_unknown = pc.is_null(tuples[query.model.on], nan_is_null=True)
+        tuples = tuples.filter(pc.invert(is_unknown))
+    return tuples, len(batch) - len(tuples)

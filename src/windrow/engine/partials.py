@@ -1,0 +1,139 @@
+"""Partials of aggregates as columns: what panes and parts of windows hand on to be combined."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.core.aggregate import Aggregate
+from windrow.core.computation import Aggregation
+from windrow.engine.aggregation import decode, scalar_partials, slide_partials, to_arrow
+from windrow.engine.fired import FiredWindows, TupleColumns
+from windrow.engine.spec import WindowQuery
+from windrow.engine.storage import ColumnStorage
+from windrow.functions.columnar import skip_nulls
+from windrow.functions.ranges import reduce_ranges
+from windrow.functions.reducible import Reducible, Reduction
+
+
+class PartialColumns:
+    """The partial columns of an aggregation.
+
+    A function made of counts, sums and extremes of numbers has a column for each of those. The
+    partials of any other are pickled.
+    """
+
+    def __init__(self, query: WindowQuery) -> None:
+        assert isinstance(query.computation, Aggregation)
+        self.functions = query.computation.functions
+        self.kinds = {field.name: field.type for field in query.result_schema()}
+        self.storages = {c: ColumnStorage(query.arrow_type(c)) for c in query.computation.columns}
+
+    def is_reducible(self, function: Aggregate[Any, Any, Any]) -> bool:
+        """Whether its partials are numbers."""
+        return isinstance(function, Reducible) and not any(
+            self.storages[c].is_object for c in function.columns
+        )
+
+    @property
+    def schema(self) -> pa.Schema:
+        fields = []
+        for name, function in self.functions.items():
+            if not self.is_reducible(function):
+                fields.append((f"{name}#", pa.binary()))
+                continue
+            assert isinstance(function, Reducible)
+            for i, reduction in enumerate(function.reductions):
+                fields.append((f"{name}#{i}", self._kind(function, reduction)))
+        return pa.schema(fields)
+
+    def _kind(self, function: Any, reduction: Reduction) -> pa.DataType:
+        if reduction.op == "count" or reduction.column is None:
+            return pa.int64()
+        storage = self.storages[function.columns[reduction.column]]
+        return pa.float64() if pa.types.is_floating(storage.kind) else pa.int64()
+
+    def lift(
+        self, columns: TupleColumns, windows: FiredWindows, positions: Sequence[Any]
+    ) -> list[pa.Array]:
+        """The partials of each range of tuples; ``positions`` order the tuples of a key."""
+        arrays: list[pa.Array] = []
+        for function in self.functions.values():
+            if self.is_reducible(function):
+                arrays.extend(_reduce(function, columns, windows))
+            else:
+                partials = scalar_partials(function, columns, windows, positions)
+                arrays.append(pa.array([pickle.dumps(p) for p in partials], pa.binary()))
+        return arrays
+
+    def combine(self, columns: TupleColumns, windows: FiredWindows) -> list[pa.Array]:
+        """The results of each range of partials."""
+        results = []
+        for name, function in self.functions.items():
+            if self.is_reducible(function):
+                results.append(self._lower(name, function, columns, windows))
+                continue
+            pickled = columns.stored[f"{name}#"].values
+            wholes = _combine_pickled(function, pickled, windows)
+            lowered = [function.empty if p is None else function.lower(p[0]) for p in wholes]
+            results.append(pa.array(lowered, self.kinds[name]))
+        return results
+
+    def _lower(
+        self, name: str, function: Any, columns: TupleColumns, windows: FiredWindows
+    ) -> pa.Array:
+        combined = []
+        for i, reduction in enumerate(function.reductions):
+            partials = columns.stored[f"{name}#{i}"].values
+            operation: Any = "sum" if reduction.op == "count" else reduction.op
+            combined.append(reduce_ranges(partials, windows.lo, windows.hi, operation))
+        values = function.lower_reductions(combined)
+        source = function.returns_values_of
+        if source is None:
+            return to_arrow(values, self.kinds[name])
+        return decode(values, self.storages[function.columns[source]], None, self.kinds[name])
+
+
+def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list[pa.Array]:
+    arrays = []
+    inputs = [columns.storages[c].to_kernel(columns.stored[c])[0] for c in function.columns]
+    for reduction in function.reductions:
+        if reduction.column is None:
+            arrays.append(pa.array(windows.hi - windows.lo))
+            continue
+        (values,), lo, hi = skip_nulls([inputs[reduction.column]], windows.lo, windows.hi)
+        if reduction.op == "count":
+            arrays.append(pa.array(hi - lo))
+        else:
+            arrays.append(pa.array(reduce_ranges(values, lo, hi, reduction.op)))
+    return arrays
+
+
+def _combine_pickled(
+    function: Aggregate[Any, Any, Any], pickled: Any, windows: FiredWindows
+) -> list[Any]:
+    partials = [pickle.loads(p) for p in pickled[: int(windows.hi.max(initial=0))]]
+
+    def combine(a: Any, b: Any) -> Any:
+        if a is None or b is None:
+            return b if a is None else a
+        return (function.combine(a[0], b[0]),)
+
+    return slide_partials(partials.__getitem__, combine, windows.keys, windows.lo, windows.hi)
+
+
+def order_positions(columns: TupleColumns, order: Sequence[str], length: int) -> list[Any]:
+    """What orders the tuples of a key, comparable between workers: their control columns."""
+    if not order:
+        return np.arange(length).tolist()
+    parts = []
+    for name in order:
+        values = columns.python(name, 0, length)
+        parts.append(
+            [(v is not None, v != v, v if v is not None and v == v else 0) for v in values]
+        )
+    return list(zip(*parts, strict=True))

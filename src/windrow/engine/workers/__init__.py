@@ -1,0 +1,1 @@
+"""Workers: they own the window state of what they receive."""

@@ -1,0 +1,64 @@
+"""Agnostic workers: a windower decides the windows, executors compute them knowing nothing of it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from windrow.engine.control import PART
+from windrow.engine.evaluators import Evaluator, PiecesOfWindows
+from windrow.engine.fired import FiredWindows, TupleColumns
+from windrow.engine.results import to_table
+from windrow.engine.spec import WindowQuery
+from windrow.engine.window_batch import WindowBatch, pack_batches
+from windrow.engine.windower import Share
+from windrow.engine.workers.win_seq import Geometry, WinSeq
+from windrow.engine.workers.worker import Message, Worker
+
+
+class WindowerWorker(WinSeq):
+    """Keeps the tuples of open windows and, as windows fire, hands on packed batches of them."""
+
+    def __init__(
+        self,
+        query: WindowQuery,
+        geometry: Geometry,
+        columns: dict[str, pa.DataType],
+        share: Share,
+        batch: int,
+        parts: int,
+    ) -> None:
+        super().__init__(query, geometry, None, columns, share, share)
+        self.batch, self.parts = batch, parts
+
+    def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        batches = pack_batches(columns, windows, self.keys, self.batch)
+        return [part for packed in batches for part in packed.split(self.parts)]
+
+
+class Executor(Worker):
+    """Computes the windows it is sent; holds nothing between batches."""
+
+    def __init__(self, query: WindowQuery, evaluator: Evaluator) -> None:
+        self.query, self.evaluator = query, evaluator
+        self.waiting: list[WindowBatch] = []
+
+    def push(self, message: Message) -> None:
+        self.waiting.append(message)
+
+    def advance(self, watermark: int) -> list[Message]:
+        batches, self.waiting = self.waiting, []
+        return [table for batch in batches for table in self._execute(batch)]
+
+    def _execute(self, batch: WindowBatch) -> list[Message]:
+        columns, windows = batch.unpack()
+        if len(windows) == 0:
+            return []
+        keys = batch.key_table(self.query.keys)
+        if not self.query.keys:
+            keys.codes(batch.tuples)
+        arrays, rows = self.evaluator(columns, windows, keys)
+        kept = windows if rows is None else windows.take(rows)
+        table = to_table(self.query, keys, kept, arrays, self.evaluator)
+        if isinstance(self.evaluator, PiecesOfWindows):
+            table = table.append_column(PART, pa.array([batch.part] * len(table), pa.int32()))
+        return [table]

@@ -1,0 +1,46 @@
+"""The reducer of Win_MapReduce: puts the parts of each window together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.engine.control import PART, PIECE, PIECE_END, PIECE_START
+from windrow.engine.evaluators import WindowsOfPieces
+from windrow.engine.fired import FiredWindows, TupleColumns
+from windrow.engine.key_table import KeyTable
+from windrow.engine.results import to_table
+from windrow.engine.spec import WindowQuery
+from windrow.engine.workers.worker import Message, Worker
+
+
+class Reducer(Worker):
+    """Combines the parts of windows; all parts of a window come with the same watermark."""
+
+    def __init__(self, query: WindowQuery) -> None:
+        self.query = query
+        self.evaluator = WindowsOfPieces(query)
+        self.waiting: list[pa.Table] = []
+
+    def push(self, message: Message) -> None:
+        self.waiting.append(message)
+
+    def advance(self, watermark: int) -> list[Message]:
+        if not self.waiting:
+            return []
+        parts = pa.concat_tables(self.waiting, promote_options="permissive")
+        self.waiting = []
+        keys = KeyTable(self.query.keys)
+        codes = keys.codes(parts)
+        ids, part = (np.asarray(parts[c].to_numpy()) for c in (PIECE, PART))
+        order = np.lexsort((part, ids, codes))
+        parts, codes, ids = parts.take(order), codes[order], ids[order]
+        is_new = (np.diff(codes, prepend=-1) != 0) | (np.diff(ids, prepend=ids[:1] - 1) != 0)
+        lo = np.flatnonzero(is_new)
+        start, end = (np.asarray(parts[c].to_numpy())[lo] for c in (PIECE_START, PIECE_END))
+        hi = np.append(lo[1:], len(parts))
+        windows = FiredWindows(codes[lo], ids[lo], start, end, lo, hi)
+        columns = TupleColumns.of(parts.drop_columns([PIECE, PIECE_START, PIECE_END, PART]))
+        arrays, rows = self.evaluator(columns, windows, keys)
+        kept = windows if rows is None else windows.take(rows)
+        return [to_table(self.query, keys, kept, arrays, self.evaluator)]

@@ -1,0 +1,206 @@
+"""Win_Seq: a worker that keeps the tuples of open windows and evaluates windows as they fire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.core.models import LandmarkWindow, TimeWindow, WindowModel
+from windrow.engine.columns import Int64s, sort_keys
+from windrow.engine.control import AXIS, PIECE, RANK, TIME
+from windrow.engine.evaluators import Evaluator
+from windrow.engine.fired import FiredWindows, TupleColumns
+from windrow.engine.placing import Placed, Placing
+from windrow.engine.results import to_table
+from windrow.engine.spec import WindowQuery
+from windrow.engine.storage import ColumnStorage, Stored
+from windrow.engine.window_buffer import WindowBuffer
+from windrow.engine.windower import DecreasingAttribute, Share, Windower
+from windrow.engine.workers.lateness import find_windows
+from windrow.engine.workers.ranker import next_ranks
+from windrow.engine.workers.worker import KeyedWorker, Message, Snapshot
+from windrow.kernels.interval_windows import ALWAYS, NEVER
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The windows a worker computes and the axis they lie on.
+
+    ``axis`` is TIME, RANK, PIECE, the name of a delta attribute, or None for ranks counted by the
+    worker. On the axis of pieces, panes of ``pane`` from ``origin`` on, the watermark is in panes.
+    """
+
+    model: WindowModel
+    axis: str | None
+    pane: int = 1
+    origin: int = 0
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether an earlier worker has put the tuples in order."""
+        return self.axis in (RANK, PIECE)
+
+    def reached(self, watermark: int) -> int:
+        """The watermark in units of the axis."""
+        if self.axis != PIECE or watermark in (NEVER, ALWAYS):
+            return watermark
+        return (watermark - self.origin) // self.pane
+
+
+class WinSeq(KeyedWorker):
+    """Keeps the tuples of its windows in a buffer, evaluates windows as they fire.
+
+    Time a batch: O(its tuples + windows fired), whatever is held. Lateness is judged by the
+    query's own windows, whichever are computed here; a tuple sent to several shares ``outer`` of the
+    windows is counted as dropped by the one with its last window.
+    """
+
+    def __init__(
+        self,
+        query: WindowQuery,
+        geometry: Geometry,
+        evaluator: Evaluator | None,
+        columns: dict[str, pa.DataType],
+        share: Share,
+        outer: Share,
+    ) -> None:
+        is_placed = geometry.is_placed
+        order_by = [geometry.axis] if is_placed else query.order_by
+        placing = Placing(query.time is not None and not is_placed, order_by)  # type: ignore[arg-type]
+        super().__init__(query, placing)
+        self.share, self.outer = share, outer
+        self.geometry, self.evaluator = geometry, evaluator
+        self.windower = Windower.of(geometry.model, self.share)
+        self.buffer = WindowBuffer()
+        self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
+
+    def add_keys(self, n: int) -> None:
+        self.buffer.add_keys(len(self.keys))
+        new = np.arange(len(self.keys) - n, len(self.keys))
+        self.windower.add_keys(self.shifts(new, self.share.n))
+
+    def advance(self, watermark: int) -> list[Message]:
+        given = self.take(self.placing.advance(watermark))
+        if AXIS not in self.buffer.columns:
+            return given
+        try:
+            windows = self.windower.fire(self.buffer, self.geometry.reached(watermark))
+        except DecreasingAttribute as e:
+            raise e.of_key(self.keys.value(e.key)) from None
+        return given + self.give(self.held(), windows)
+
+    def held(self) -> TupleColumns:
+        return TupleColumns(self.storages | {AXIS: self._axis_storage()}, self.buffer.columns)
+
+    def _axis_storage(self) -> ColumnStorage:
+        return ColumnStorage(pa.from_numpy_dtype(self.buffer.columns[AXIS].values.dtype))
+
+    def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        """Evaluate windows and hand on what they give."""
+        if len(windows) == 0:
+            return []
+        assert self.evaluator is not None
+        arrays, rows = self.evaluator(columns, windows, self.keys)
+        kept = windows if rows is None else windows.take(rows)
+        return [to_table(self.query, self.keys, kept, arrays, self.evaluator)]
+
+    def take(self, placed: Placed) -> list[Message]:
+        """Put tuples into the buffer; what late ones give at once."""
+        tuples = placed.tuples
+        if placed.late is not None:
+            late = self._not_too_late(placed.late, placed.previous)
+            tuples = late if tuples is None else pa.concat_tables([late, tuples])
+        if tuples is not None and len(tuples):
+            codes = self.codes(tuples)
+            order = self.placing.order(tuples, codes)
+            self._append(codes[order], self._stored(tuples, codes[order], order))
+        return []
+
+    def _not_too_late(self, late: pa.Table, previous: int) -> pa.Table:
+        codes = self.codes(late)
+        columns = self.buffer.columns
+        axis = columns[AXIS].values if AXIS in columns else np.zeros(0, np.int64)
+        times = np.asarray(late[TIME].to_numpy())
+        model = self.query.model
+        is_kept, is_lost = find_windows(model, times, codes, previous, axis, self.buffer)
+        if self.outer.n > 1 and isinstance(model, TimeWindow | LandmarkWindow):
+            _, last = model.mapping(times)
+            owner = self.shifts(codes, self.outer.n) + last // self.outer.batch
+            is_lost &= self.outer.hosted[owner % self.outer.n]
+        self.dropped += int(is_lost.sum())
+        return late.filter(pa.array(is_kept))
+
+    def _stored(self, tuples: pa.Table, codes: Int64s, order: Int64s) -> dict[str, Stored]:
+        """The columns to keep of tuples, put in order."""
+        columns = {name: s.store(tuples[name]).take(order) for name, s in self.storages.items()}
+        ranks = next_ranks(codes, self.windower.count)
+        if self.geometry.axis is None:
+            columns[AXIS] = Stored(ranks)
+        else:
+            axis = np.asarray(tuples[self.geometry.axis].to_numpy())
+            wide = np.float64 if axis.dtype.kind == "f" else np.int64
+            columns[AXIS] = Stored(axis[order].astype(wide, copy=False))
+        return columns
+
+    def _append(self, codes: Int64s, columns: dict[str, Stored]) -> None:
+        """Append to the buffer; tuples that belong before ones held are merged in."""
+        is_before = np.zeros(len(codes), np.bool_)
+        tail = self.buffer.tail[codes]
+        is_held = tail > self.buffer.head[codes]
+        if is_held.any() and not self.query.model.ranks_tuples:
+            last = self.buffer.columns[AXIS].values[np.where(is_held, tail - 1, 0)]
+            is_before = is_held & (columns[AXIS].values < last)
+        is_merged = np.isin(codes, codes[is_before]) if is_before.any() else is_before
+        for part, put in ((~is_merged, self.buffer.append), (is_merged, self._merge)):
+            at = np.flatnonzero(part)
+            if len(at) == len(codes):
+                put(codes, columns)
+            elif len(at):
+                put(codes[at], {name: c.take(at) for name, c in columns.items()})
+
+    def _merge(self, codes: Int64s, columns: dict[str, Stored]) -> None:
+        """Put tuples among those held, in order. Time O(tuples held of their keys)."""
+        keys = np.unique(codes)
+        held = self.buffer.positions_of(keys)
+        lengths = self.buffer.tail[keys] - self.buffer.head[keys]
+        codes = np.concatenate([np.repeat(keys, lengths), codes])
+        both = {
+            name: _joined(self.buffer.columns[name].take(held), column)
+            for name, column in columns.items()
+        }
+        order = np.lexsort(self._sorting(codes, both)[::-1])
+        self.buffer.replace(keys, codes[order], {n: c.take(order) for n, c in both.items()})
+        self.windower.scanned[keys] = 0
+
+    def _sorting(self, codes: Int64s, columns: dict[str, Stored]) -> list[Any]:
+        sorting: list[Any] = [codes, columns[AXIS].values]
+        for name in self.query.order_by:
+            if name in columns:
+                values = self.storages[name].to_arrow(columns[name])
+                sorting.extend(sort_keys(pa.chunked_array([values])))
+        return sorting
+
+    def snapshot(self) -> Snapshot:
+        keys = np.arange(self.buffer.n_keys)
+        at = self.buffer.positions_of(keys)
+        codes = np.repeat(keys, self.buffer.tail - self.buffer.head)
+        columns = {name: c.take(at) for name, c in self.buffer.columns.items()}
+        state = {name: np.copy(values) for name, values in self.windower.state().items()}
+        return {**super().snapshot(), "codes": codes, "columns": columns, "windower": state}
+
+    def restore(self, snapshot: Snapshot) -> None:
+        super().restore(snapshot)
+        self.windower.restore(snapshot["windower"])
+        if snapshot["columns"]:
+            self.buffer.append(snapshot["codes"], snapshot["columns"])
+
+
+def _joined(a: Stored, b: Stored) -> Stored:
+    valid = None
+    if a.valid is not None or b.valid is not None:
+        masks = [np.ones(len(s.values), bool) if s.valid is None else s.valid for s in (a, b)]
+        valid = np.concatenate(masks)
+    return Stored(np.concatenate([a.values, b.values]), valid)

@@ -1,0 +1,67 @@
+"""The transformation levels: rewriting which nodes of a stage list run together.
+
+001_3806c06d13ee46ae, Figures 11 to 13. Level 0 keeps every emitter and collector as a stage of its
+own. Level 1 merges neighbours. Level 2 removes the collectors between stages: what workers give
+goes straight to all workers of the next stage.
+"""
+
+from __future__ import annotations
+
+from windrow.engine.stages import Collect, Emit, Node, Stages, Work
+from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
+
+
+def group(pattern: Pattern, nodes: list[Node]) -> Stages:
+    """The stage list with the pattern's levels applied, the inner pattern's first."""
+    inner = pattern.inner if isinstance(pattern, KeyFarm | WinFarm) else pattern
+    is_farm = inner is not pattern
+    groups: list[tuple[Node, ...]] = [(node,) for node in nodes]
+    if isinstance(inner, PaneFarm | WinMapReduce):
+        if inner.level >= 1:
+            groups = _merge_pairs(groups, Collect, Emit)
+        if inner.level == 2:
+            groups = _remove_collectors_between(groups)
+    if is_farm and pattern.level >= 1:  # type: ignore[attr-defined]
+        groups = _merge_last_collectors(groups)
+        groups = _merge_pairs(groups, Work, Emit, only_names=("Ranker", "Windower"))
+    if is_farm and pattern.level == 2:  # type: ignore[attr-defined]
+        groups = _merge_pairs(groups, Emit, Emit)
+    return Stages(tuple(groups))
+
+
+def _merge_pairs(
+    groups: list[tuple[Node, ...]],
+    first: type[Node],
+    second: type[Node],
+    only_names: tuple[str, ...] | None = None,
+) -> list[tuple[Node, ...]]:
+    """Merge each group that ends with a ``first`` with a next one that starts with a ``second``."""
+    merged: list[tuple[Node, ...]] = []
+    for own in groups:
+        last = merged[-1][-1] if merged else None
+        is_named = only_names is None or (isinstance(last, Work) and last.name in only_names)
+        if isinstance(last, first) and isinstance(own[0], second) and is_named:
+            merged[-1] = (*merged[-1], *own)
+        else:
+            merged.append(own)
+    return merged
+
+
+def _remove_collectors_between(groups: list[tuple[Node, ...]]) -> list[tuple[Node, ...]]:
+    """W | C E | W becomes W E | W: an emitter beside each worker of the first stage."""
+    rewritten: list[tuple[Node, ...]] = []
+    for own in groups:
+        if len(own) == 2 and isinstance(own[0], Collect) and isinstance(own[1], Emit):
+            rewritten[-1] = (*rewritten[-1], Emit(own[1].route, own[0].fan_in))
+        else:
+            rewritten.append(own)
+    return rewritten
+
+
+def _merge_last_collectors(groups: list[tuple[Node, ...]]) -> list[tuple[Node, ...]]:
+    """The inner pattern's last collectors go: the farm's own puts everything in order."""
+    (last,) = groups[-1]
+    (before,) = groups[-2] if len(groups[-2]) == 1 else (None,)
+    if isinstance(last, Collect) and isinstance(before, Collect):
+        return [*groups[:-2], (Collect(last.fan_in * before.fan_in),)]
+    return groups

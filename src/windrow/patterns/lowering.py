@@ -1,0 +1,152 @@
+"""Lowering: a pattern tree becomes a stage list, rewritten by its transformation levels.
+
+The nodes of each pattern, E an emitter, W workers, C a collector:
+
+* KeyFarm, WinFarm of WinSeq: E W C; agnostic workers have the windower before: W E W C.
+* PaneFarm, WinMapReduce: E W C E W C, the first W panes or parts, the second windows.
+* A farm of these has its own E before and its own C behind.
+
+Where workers see only some of a key's tuples but need their ranks, a ranker comes first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from windrow.core.models import CountWindow
+from windrow.engine.routes import ByKey, ByPart, ByPiece, ByWindow, Dealt, InTurn
+from windrow.engine.spec import WindowQuery
+from windrow.engine.stages import Collect, Emit, Node, Stages, Work
+from windrow.engine.windower import Share
+from windrow.patterns import making
+from windrow.patterns.levels import group
+from windrow.patterns.making import Interval
+from windrow.patterns.rules import check_pattern
+from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
+
+
+def lower(query: WindowQuery, pattern: Pattern) -> Stages:
+    """The stage list that computes the query with this pattern."""
+    check_pattern(pattern, query.model, query.computation)
+    return group(pattern, _Lowering(query).nodes(pattern))
+
+
+@dataclass(frozen=True)
+class _Farm:
+    """What surrounds an inner pattern: ``n`` instances, of which each computes a share of windows.
+
+    A key farm's instances compute all windows of their keys, so its share is whole.
+    """
+
+    n: int = 1
+    outer: int = 1
+    batch: int = 1
+
+    def share(self, instance: int) -> Share:
+        return Share.of(instance % self.outer, self.outer, self.batch)
+
+
+class _Lowering:
+    def __init__(self, query: WindowQuery) -> None:
+        self.query = query
+        self.position = making.position(query)
+
+    def nodes(self, pattern: Pattern) -> list[Node]:
+        if isinstance(pattern, KeyFarm):
+            emit = Emit(ByKey(self.query.keys, pattern.n))
+            inner = self._inner(pattern.inner, _Farm(pattern.n))
+            return [emit, *inner, Collect(pattern.n)]
+        if isinstance(pattern, WinFarm):
+            return self._win_farm(pattern)
+        return self._inner(pattern, _Farm())
+
+    def _inner(self, pattern: Pattern, farm: _Farm) -> list[Node]:
+        if isinstance(pattern, PaneFarm):
+            return [*self._rankers(farm.n), *self._pane_farm(pattern, farm)]
+        if isinstance(pattern, WinMapReduce):
+            return self._map_reduce(pattern, farm)
+        make = making.win_seq(self.query, making.own_axis(self.query), farm.share)
+        return [Work("WinSeq", make, farm.n)]
+
+    def _rankers(self, n: int) -> list[Node]:
+        if not isinstance(self.query.model, CountWindow):
+            return []
+        return [Work("Ranker", making.ranker(self.query), n)]
+
+    def _win_farm(self, pattern: WinFarm) -> list[Node]:
+        query, n = self.query, pattern.n
+        inner = pattern.inner
+        is_agnostic = pattern.workers == "agnostic" and not isinstance(inner, PaneFarm)
+        if is_agnostic:
+            return [*self._agnostic(pattern), Collect(n)]
+        farm = _Farm(n, n, pattern.batch)
+        assert isinstance(query.model, Interval)
+        emit = Emit(ByWindow(query.model, self.position, query.keys, n, pattern.batch))
+        if isinstance(inner, PaneFarm):
+            body = self._pane_farm(inner, farm)
+        elif isinstance(inner, WinMapReduce):
+            body = self._map_reduce(inner, farm)
+        else:
+            body = [Work("WinSeq", making.win_seq(query, self.position, farm.share), n)]
+        return [*self._rankers(1), emit, *body, Collect(n)]
+
+    def _agnostic(self, pattern: WinFarm) -> list[Node]:
+        query, n, inner = self.query, pattern.n, pattern.inner
+        if isinstance(inner, WinMapReduce):
+            windower = Work("Windower", making.windower(query, pattern.batch, inner.map), 1)
+            return [windower, Emit(InTurn(n)), *self._reduce_parts(inner, _Farm(n))]
+        windower = Work("Windower", making.windower(query, pattern.batch, 1), 1)
+        return [windower, Emit(InTurn(n)), Work("Executor", making.executor(query, False), n)]
+
+    def _pane_farm(self, pattern: PaneFarm, farm: _Farm) -> list[Node]:
+        query, keys = self.query, self.query.keys
+        panes, windows = making.panes(query.model), making.windows_of_panes(query.model)
+        emit_panes = ByWindow(panes, self.position, keys, pattern.plq)
+        emit_windows = ByWindow(
+            windows.model, windows.position, keys, pattern.wlq, farm.batch, farm.outer
+        )
+        plq = making.pane_level(query, self.position, farm.share, pattern.plq)
+        wlq = making.window_level(query, windows, farm.outer, farm.batch, pattern.wlq)
+        return [
+            Emit(emit_panes),
+            Work("PLQ", plq, farm.n * pattern.plq),
+            Collect(pattern.plq),
+            Emit(emit_windows),
+            Work("WLQ", wlq, farm.n * pattern.wlq),
+            Collect(pattern.wlq),
+        ]
+
+    def _map_reduce(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
+        query = self.query
+        if not making.is_timed_interval(query.model):
+            if farm.outer > 1:
+                assert isinstance(query.model, CountWindow)
+                make = making.share_windower(query, farm.share, pattern.map)
+                return [Work("Windower", make, farm.n), *self._reduce_parts(pattern, farm)]
+            windower = Work("Windower", making.windower(query, 1, pattern.map), farm.n)
+            return [windower, *self._reduce_parts(pattern, farm)]
+        mapper = making.mapper(query, farm.share, pattern.map)
+        return [
+            Emit(Dealt(pattern.map)),
+            Work("MAP", mapper, farm.n * pattern.map),
+            *self._reduce(pattern, farm),
+        ]
+
+    def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
+        """MAP on parts of windows that a windower has decided, then REDUCE."""
+        executor = making.executor(self.query, True)
+        return [
+            Emit(ByPart(pattern.map)),
+            Work("MAP", executor, farm.n * pattern.map),
+            *self._reduce(pattern, farm),
+        ]
+
+    def _reduce(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
+        route = ByPiece(self.query.keys, pattern.reduce, farm.outer)
+        reducer = making.reducer(self.query)
+        return [
+            Collect(pattern.map),
+            Emit(route),
+            Work("REDUCE", reducer, farm.n * pattern.reduce),
+            Collect(pattern.reduce),
+        ]

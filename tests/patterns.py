@@ -1,0 +1,37 @@
+"""Random pattern trees that a window model and a function allow."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+import windrow as wr
+from windrow.core import Context, WindowModel
+from windrow.patterns import Pattern
+
+degrees = st.integers(1, 4)
+levels = st.sampled_from([0, 1, 2])
+
+
+@st.composite
+def patterns(draw: st.DrawFn, model: WindowModel, is_decomposable: bool) -> Pattern:
+    """Every legal tree up to depth 2."""
+    inner: list[st.SearchStrategy[Pattern]] = [st.just(wr.WinSeq())]
+    if is_decomposable:
+        inner.append(st.builds(wr.WinMapReduce, degrees, degrees, level=levels))
+        if model.pane_length is not None:
+            inner.append(st.builds(wr.PaneFarm, degrees, degrees, level=levels))
+    body = st.one_of(inner)
+    workers = ["agnostic", "active"] if model.context is Context.CF else ["agnostic"]
+    farms: list[st.SearchStrategy[Pattern]] = [
+        st.builds(wr.KeyFarm, degrees, body, level=levels),
+        st.builds(
+            wr.WinFarm,
+            degrees,
+            body,
+            st.sampled_from(workers),
+            batch=st.integers(1, 3),
+            level=levels,
+        ),
+    ]
+    found: Pattern = draw(st.one_of(body, *farms))
+    return found
