@@ -17,9 +17,10 @@ def to_microseconds(column: pa.ChunkedArray) -> Int64s:
     """Times without nulls as int64 microseconds; integers are microseconds already."""
     if pa.types.is_date(column.type):
         column = column.cast(pa.timestamp("us"))
-    if pa.types.is_timestamp(column.type):
-        to_us = pa.timestamp("us", column.type.tz)
-        column = pc.floor_temporal(column, unit="microsecond").cast(to_us, safe=False)
+    if pa.types.is_timestamp(column.type) and column.type.unit != "us":
+        if column.type.unit == "ns":
+            column = pc.floor_temporal(column, unit="microsecond")
+        column = column.cast(pa.timestamp("us", column.type.tz))
     return np.asarray(column.cast(pa.int64()).to_numpy())
 
 

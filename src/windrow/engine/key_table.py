@@ -47,8 +47,7 @@ class KeyTable:
             return self._integer_codes(batch, column)
         if self._are_integers:
             self._leave_integers()
-        own, representatives = key_codes([batch[c] for c in self.columns], len(batch))
-        distinct = batch.select(self.columns).take(representatives)
+        own, distinct = _distinct(batch.select(self.columns))
         known = np.empty(len(distinct), np.int64)
         new: list[int] = []
         for i, key in enumerate(_identities(distinct)):
@@ -58,7 +57,8 @@ class KeyTable:
             known[i] = code
         if new:
             self._add(distinct.take(new), len(new))
-        return known[own]
+        codes: Int64s = known[own]
+        return codes
 
     def _integer_codes(self, batch: pa.Table, column: pa.ChunkedArray) -> Int64s:
         codes = self._integers.codes(np.asarray(column.cast(pa.int64()).to_numpy(), np.int64))
@@ -91,6 +91,26 @@ class KeyTable:
         """A key as a user's function sees it."""
         values = tuple(self.table()[c][code].as_py() for c in self.columns)
         return values[0] if len(values) == 1 else values or None
+
+
+def _distinct(keys: pa.Table) -> tuple[Any, pa.Table]:
+    """The number of each row's key among the distinct ones, and these."""
+    column = keys.column(0)
+    if keys.num_columns == 1 and _is_encodable(column.type):
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        distinct = pa.table([encoded.dictionary], names=keys.column_names)
+        return encoded.indices.to_numpy(), distinct
+    own, representatives = key_codes(keys.columns, len(keys))
+    return own, keys.take(representatives)
+
+
+def _is_encodable(kind: pa.DataType) -> bool:
+    """Whether Arrow finds the distinct values as Spark would."""
+    return not (
+        pa.types.is_floating(kind) or pa.types.is_nested(kind) or pa.types.is_dictionary(kind)
+    )
 
 
 def _identities(keys: pa.Table) -> list[Any]:

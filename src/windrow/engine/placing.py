@@ -61,13 +61,19 @@ class Placing:
 
     def order(self, tuples: pa.Table, codes: Int64s) -> Int64s:
         """The order of tuples by key, time, ``order_by`` and arrival."""
-        times = time_of(tuples) if self.is_timed else np.zeros(0, np.int64)
-        if not self.order_by and bool((times[1:] >= times[:-1]).all()):
+        if self.is_in_order(tuples):
             return sort_codes(codes)[1]
-        keys: list[Any] = [codes, times] if self.is_timed else [codes]
+        keys: list[Any] = [codes, time_of(tuples)] if self.is_timed else [codes]
         for name in self.order_by:
             keys.extend(sort_keys(tuples[name]))
         return np.lexsort(keys[::-1])
+
+    def is_in_order(self, tuples: pa.Table) -> bool:
+        """Whether tuples stand in their order already, keys aside."""
+        if self.order_by:
+            return False
+        times = time_of(tuples) if self.is_timed else np.zeros(0, np.int64)
+        return bool((times[1:] >= times[:-1]).all())
 
 
 def time_of(tuples: pa.Table) -> Int64s:

@@ -13,11 +13,13 @@ from windrow.core.computation import Aggregation
 from windrow.core.models import CountWindow, DeltaWindow, LandmarkWindow, TimeWindow, WindowModel
 from windrow.engine.control import ARRIVAL, AXIS, PIECE, RANK, TIME
 from windrow.engine.evaluators import PiecesOfWindows, WholeWindows, WindowsOfPieces
+from windrow.engine.partials import PartialColumns
 from windrow.engine.spec import WindowQuery
 from windrow.engine.windower import Share
 from windrow.engine.workers.agnostic import Executor, WindowerWorker
 from windrow.engine.workers.mapper import Mapper
 from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
+from windrow.engine.workers.paned_win_seq import PanedWinSeq
 from windrow.engine.workers.ranker import Ranker
 from windrow.engine.workers.reducer import Reducer
 from windrow.engine.workers.win_seq import Geometry, WinSeq
@@ -75,6 +77,10 @@ def win_seq(query: WindowQuery, axis: str | None, share_of: ShareOf) -> Make:
 
 def _win_seq(query: WindowQuery, axis: str | None, share_of: ShareOf, index: int) -> Worker:
     share = share_of(index)
+    if can_keep_panes(query):
+        windows = windows_of_panes(query.model)
+        partials = _partial_columns(query)
+        return PanedWinSeq(query, windows.geometry, axis, partials, share)
     columns = kept_columns(query, are_pieces=False)
     return WinSeq(query, Geometry(query.model, axis), WholeWindows(query), columns, share, share)
 
@@ -184,5 +190,17 @@ def _window_level(
     evaluator = WindowsOfPieces(query)
     instance, worker = divmod(index, wlq)
     share = Share.of(worker * outer + instance % outer, outer * wlq, batch)
-    columns = {f.name: f.type for f in PiecesOfWindows(query, []).schema}
+    columns = _partial_columns(query)
     return WindowLevelWorker(query, windows.geometry, evaluator, columns, share, Share())
+
+
+def can_keep_panes(query: WindowQuery) -> bool:
+    """Whether a worker can keep partials of panes in place of tuples."""
+    if query.model.pane_length is None or not isinstance(query.computation, Aggregation):
+        return False
+    partials = PartialColumns(query)
+    return all(partials.is_reducible(f) for f in partials.functions.values())
+
+
+def _partial_columns(query: WindowQuery) -> dict[str, pa.DataType]:
+    return {field.name: field.type for field in PiecesOfWindows(query, []).schema}
