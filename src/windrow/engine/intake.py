@@ -23,14 +23,18 @@ def needed_columns(query: WindowQuery) -> list[str]:
     return list(dict.fromkeys(needed))
 
 
-def take_in(query: WindowQuery, batch: pa.Table, arrived: int) -> tuple[pa.Table, int]:
+def take_in(
+    query: WindowQuery, batch: pa.Table, arrived: int | None = None
+) -> tuple[pa.Table, int]:
     """The tuples of a batch that belong somewhere, and how many do not.
 
     A tuple without a time, or in a delta window without its attribute, belongs nowhere.
-    ``arrived`` tuples have come before.
+    Given that ``arrived`` tuples have come before, tuples are numbered as they arrive.
     """
-    arrival = np.arange(arrived, arrived + len(batch))
-    tuples = batch.select(needed_columns(query)).append_column(ARRIVAL, pa.array(arrival))
+    tuples = batch.select(needed_columns(query))
+    if arrived is not None:
+        arrival = np.arange(arrived, arrived + len(batch))
+        tuples = tuples.append_column(ARRIVAL, pa.array(arrival))
     if query.time is not None:
         time = batch[query.time]
         if time.null_count:

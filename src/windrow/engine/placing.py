@@ -20,9 +20,17 @@ from windrow.kernels.interval_windows import ALWAYS, NEVER
 class Placed:
     """Tuples the watermark passes now, and those it had passed when they came, at ``previous``."""
 
-    tuples: pa.Table | None
+    parts: tuple[pa.Table, ...]
+    """The tuples that take their place, in parts one after the other."""
     late: pa.Table | None
     previous: int
+
+    @property
+    def tuples(self) -> pa.Table | None:
+        """All parts in one."""
+        if len(self.parts) > 1:
+            return pa.concat_tables(self.parts, promote_options="permissive")
+        return self.parts[0] if self.parts else None
 
 
 class Placing:
@@ -43,21 +51,20 @@ class Placing:
     def advance(self, watermark: int) -> Placed:
         """Move the watermark on; the tuples that take their place now."""
         previous, self.watermark = self.watermark, max(self.watermark, watermark)
-        if not self.pending:
-            return Placed(None, None, previous)
-        tuples = pa.concat_tables(self.pending, promote_options="permissive")
-        self.pending = []
+        pending, self.pending = self.pending, []
         if not self.is_timed:
-            return Placed(tuples, None, previous)
-        times = time_of(tuples)
-        if self.watermark != ALWAYS and int(times.max()) >= self.watermark:
-            is_passed = times < self.watermark
-            self.pending = [tuples.filter(pa.array(~is_passed))]
-            tuples, times = tuples.filter(pa.array(is_passed)), times[is_passed]
-        if len(times) == 0 or int(times.min()) >= previous:
-            return Placed(tuples, None, previous)
-        is_late = pa.array(times < previous)
-        return Placed(tuples.filter(pc.invert(is_late)), tuples.filter(is_late), previous)
+            return Placed(tuple(pending), None, previous)
+        if not _follow_each_other(pending):
+            pending = [pa.concat_tables(pending, promote_options="permissive")]
+        placed, late = [], None
+        for tuples in pending:
+            passed, waiting = split_at(tuples, self.watermark)
+            behind, on_time = split_at(passed, previous)
+            self.add(waiting)
+            late = behind if len(behind) else late
+            if len(on_time):
+                placed.append(on_time)
+        return Placed(tuple(placed), late, previous)
 
     def order(self, tuples: pa.Table, codes: Int64s) -> Int64s:
         """The order of tuples by key, time, ``order_by`` and arrival."""
@@ -78,3 +85,27 @@ class Placing:
 
 def time_of(tuples: pa.Table) -> Int64s:
     return np.asarray(tuples[TIME].to_numpy())
+
+
+def _follow_each_other(parts: list[pa.Table]) -> bool:
+    """Whether parts are in order of time, and each behind the one before."""
+    last = NEVER
+    for part in parts:
+        times = time_of(part)
+        if int(times[0]) < last or not bool((times[1:] >= times[:-1]).all()):
+            return len(parts) < 2
+        last = int(times[-1])
+    return True
+
+
+def split_at(tuples: pa.Table, time: int) -> tuple[pa.Table, pa.Table]:
+    """The tuples before a time, and the others; without a copy where they are in order."""
+    if len(tuples) == 0 or time in (NEVER, ALWAYS):
+        nothing = tuples.slice(0, 0)
+        return (tuples, nothing) if time == ALWAYS else (nothing, tuples)
+    times = time_of(tuples)
+    if bool((times[1:] >= times[:-1]).all()):
+        cut = int(np.searchsorted(times, time))
+        return tuples.slice(0, cut), tuples.slice(cut)
+    is_before = pa.array(times < time)
+    return tuples.filter(is_before), tuples.filter(pc.invert(is_before))

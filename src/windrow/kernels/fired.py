@@ -7,24 +7,27 @@ from numpy.typing import NDArray
 
 from windrow.kernels.compiled import compiled
 
-KEY, ID, LO, HI = 0, 1, 2, 3
+Windows = NDArray[np.int64]
 
 
 @compiled
-def append_window(
-    windows: NDArray[np.int64], n: int, key: int, id: int, lo: int, hi: int
-) -> NDArray[np.int64]:
-    """Write window ``n``; the list doubles when full.
+def with_room(windows: Windows, n: int) -> Windows:
+    """The list with room for window ``n``: it doubles when full.
 
-    >>> append_window(np.empty((1, 4), np.int64), 1, 7, 0, 3, 5).shape
+    >>> with_room(np.empty((1, 4), np.int64), 1).shape
     (2, 4)
     """
-    if n == len(windows):
-        larger = np.empty((2 * n, 4), np.int64)
-        larger[:n] = windows
-        windows = larger
+    if n < len(windows):
+        return windows
+    larger = np.empty((2 * n, 4), np.int64)
+    larger[:n] = windows
+    return larger
+
+
+@compiled
+def put_window(windows: Windows, n: int, key: int, id: int, lo: int, hi: int) -> None:
+    """Write window ``n``."""
     windows[n, 0] = key
     windows[n, 1] = id
     windows[n, 2] = lo
     windows[n, 3] = hi
-    return windows

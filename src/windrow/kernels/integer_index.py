@@ -63,27 +63,29 @@ def _find(
     n: int,
 ) -> tuple[int, int]:
     """Fill codes from ``begin`` on; returns where it stopped, for want of room, and the keys."""
-    mask = len(slots) - 1
+    mask = np.uint64(len(slots) - 1)
     for i in range(begin, len(values)):
         value = values[i]
-        slot = np.int64(mix(np.uint64(value)) >> np.uint64(1)) & mask
-        while slots[slot] != EMPTY and keys[slots[slot]] != value:
-            slot = (slot + 1) & mask
-        if slots[slot] == EMPTY:
+        slot = mix(np.uint64(value)) & mask
+        code = slots[slot]
+        while code != EMPTY and keys[np.uint64(code)] != value:
+            slot = (slot + np.uint64(1)) & mask
+            code = slots[slot]
+        if code == EMPTY:
             if n == len(keys):
                 return i, n
-            slots[slot] = n
+            slots[slot] = code = n
             keys[n] = value
             n += 1
-        codes[i] = slots[slot]
+        codes[i] = code
     return len(values), n
 
 
 @compiled
 def _insert(keys: NDArray[np.int64], slots: Positions) -> None:
-    mask = len(slots) - 1
+    mask = np.uint64(len(slots) - 1)
     for code in range(len(keys)):
-        slot = np.int64(mix(np.uint64(keys[code])) >> np.uint64(1)) & mask
+        slot = mix(np.uint64(keys[code])) & mask
         while slots[slot] != EMPTY:
-            slot = (slot + 1) & mask
+            slot = (slot + np.uint64(1)) & mask
         slots[slot] = code

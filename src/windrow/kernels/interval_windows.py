@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from windrow.kernels.columns import Positions
 from windrow.kernels.compiled import compiled
-from windrow.kernels.fired import append_window
+from windrow.kernels.fired import put_window, with_room
 from windrow.kernels.search import first_at_least
 
 NEVER = np.iinfo(np.int64).min // 2
@@ -31,9 +31,11 @@ def last_id(t: int, slide: int, every: int, origin: int) -> int:
 
 
 @compiled
-def end_of(id: int, length: int, slide: int, every: int, origin: int) -> int:
-    """Where window ``id`` ends."""
-    return origin + id * slide + (0 if every > 0 else length)
+def bounds_of(id: int, length: int, slide: int, every: int, origin: int) -> tuple[int, int]:
+    """Where window ``id`` starts and ends."""
+    if every > 0:
+        return origin + (id * slide - 1) // every * every, origin + id * slide
+    return origin + id * slide, origin + id * slide + length
 
 
 @compiled
@@ -89,22 +91,28 @@ def fire_intervals(
         limit = ALWAYS
         if reached != ALWAYS:
             limit = (reached - origin - (0 if every > 0 else length)) // slide
-        id, lo, hi = next_id[k], head[k], head[k]
-        while lo < tail[k]:
-            t = axis[lo]
-            id = max(id, first_id(t, length, slide, every, origin))
-            if id > last_id(t, slide, every, origin):
+        id = max(next_id[k], first_id(axis[head[k]], length, slide, every, origin))
+        lo, hi = head[k], head[k]
+        while id <= limit and lo < tail[k]:
+            if len(hosted) > 1:
+                own = next_hosted(id, shift[k], batch, hosted)
+                if own > id:
+                    id = own
+                    continue
+            start, end = bounds_of(id, length, slide, every, origin)
+            while lo < tail[k] and axis[lo] < start:
                 lo += 1
-                continue
-            if id > limit:
+            if lo == tail[k]:
                 break
-            own = next_hosted(id, shift[k], batch, hosted)
-            if own > id:
-                id = own
+            if axis[lo] >= end:
+                id = max(id + 1, first_id(axis[lo], length, slide, every, origin))
                 continue
-            end = end_of(id, length, slide, every, origin)
-            hi = first_at_least(axis, max(lo, hi), tail[k], end)
-            windows = append_window(windows, n, k, id, lo, hi)
+            hi = max(lo, hi)
+            if hi < tail[k] and axis[hi] < end:
+                hi = first_at_least(axis, hi + 1, tail[k], end)
+            if n == len(windows):
+                windows = with_room(windows, n)
+            put_window(windows, n, k, id, lo, hi)
             n += 1
             id += 1
         if limit != ALWAYS:

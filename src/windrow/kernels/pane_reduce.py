@@ -83,14 +83,14 @@ def reduce_panes(
     first_pane, n_panes = _span(instants, check_length(length), origin)
     start = origin + first_pane * length
     if n_keys * n_panes <= 4 * len(codes) + ALWAYS_DENSE:
-        tables = _allocate(n_keys * n_panes, column.dtype, mask is not None, wanted)
+        tables = allocate(n_keys * n_panes, column.dtype, mask is not None, wanted)
         _reduce(codes, instants, start, length, n_panes, column, mask, *tables)
         cells = np.flatnonzero(tables[0])
-        return _gather(tables, cells, cells // n_panes, cells % n_panes + first_pane)
+        return gather(tables, cells, cells // n_panes, cells % n_panes + first_pane)
     groups, group_keys, group_panes = _number_cells(codes, instants, start, length, n_panes)
-    tables = _allocate(len(group_keys), column.dtype, mask is not None, wanted)
+    tables = allocate(len(group_keys), column.dtype, mask is not None, wanted)
     _reduce(groups, None, 0, 1, 1, column, mask, *tables)
-    return _gather(tables, np.arange(len(group_keys)), group_keys, group_panes + first_pane)
+    return gather(tables, np.arange(len(group_keys)), group_keys, group_panes + first_pane)
 
 
 def _check_lengths(*columns: Column | None) -> None:
@@ -125,7 +125,7 @@ Tables = tuple[Positions, Any, Any, Any, Any, Any, Any]
 """rows, counts, sums, minima, maxima, first, last: None for what is not wanted."""
 
 
-def _allocate(
+def allocate(
     n_cells: int, dtype: np.dtype[Any], masked: bool, wanted: Collection[Wanted]
 ) -> Tables:
     def filled(name: Wanted, operator: Operator) -> Column | None:
@@ -145,7 +145,7 @@ def _allocate(
     )
 
 
-def _gather(tables: Tables, cells: Positions, keys: Positions, panes: Positions) -> PanePartials:
+def gather(tables: Tables, cells: Positions, keys: Positions, panes: Positions) -> PanePartials:
     rows = tables[0][cells]
     counts, *others = (None if table is None else table[cells] for table in tables[1:])
     return PanePartials(keys, panes, rows, rows if counts is None else counts, *others)
@@ -169,12 +169,13 @@ def _reduce(
     last: Any,
 ) -> None:
     # Numba drops the branches of the arguments that are None: each combination is its own loop.
+    # Unsigned indices spare it the check for negative ones.
     pane, pane_start = 0, start
     for i in range(keys.shape[0]):
         if times is not None and not 0 <= times[i] - pane_start < length:
             pane = (times[i] - start) // length
             pane_start = start + pane * length
-        cell = keys[i] * n_panes + pane
+        cell = np.uint64(keys[i] * n_panes + pane)
         rows[cell] += 1
         if first is not None and first[cell] < 0:
             first[cell] = i
@@ -187,7 +188,10 @@ def _reduce(
         value = values[i]
         if sums is not None:
             sums[cell] += value
-        if minima is not None and (value < minima[cell] or minima[cell] != minima[cell]):
-            minima[cell] = value
-        if maxima is not None and (value > maxima[cell] or value != value):
-            maxima[cell] = value
+        # Always written: which of the two is greater is hard to predict, a write is cheap.
+        if minima is not None:
+            least = minima[cell]
+            minima[cell] = value if value < least or least != least else least
+        if maxima is not None:
+            greatest = maxima[cell]
+            maxima[cell] = value if value > greatest or value != value else greatest

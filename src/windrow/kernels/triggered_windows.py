@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from windrow.kernels.columns import Column, Positions
 from windrow.kernels.compiled import compiled
-from windrow.kernels.fired import append_window
+from windrow.kernels.fired import put_window, with_room
 from windrow.kernels.interval_windows import ALWAYS
 from windrow.kernels.search import first_above, first_at_least
 
@@ -39,7 +39,9 @@ def fire_slide_by_tuple(
             trigger = tail[k] - (count[k] - ((next_id[k] + 1) * slide - 1))
             lo = first_above(axis, lo, tail[k], axis[trigger] - length)
             hi = first_above(axis, trigger, tail[k], axis[trigger])
-            windows = append_window(windows, n, k, next_id[k], lo, hi)
+            if n == len(windows):
+                windows = with_room(windows, n)
+            put_window(windows, n, k, next_id[k], lo, hi)
             n += 1
             next_id[k] += 1
         if head[k] < tail[k]:
@@ -75,7 +77,9 @@ def fire_slide_by_time(
             if end > watermark:
                 break
             hi = first_at_least(axis, position, tail[k], end)
-            windows = append_window(windows, n, k, id, max(head[k], hi - length), hi)
+            if n == len(windows):
+                windows = with_room(windows, n)
+            put_window(windows, n, k, id, max(head[k], hi - length), hi)
             n += 1
             position = hi
         head[k] = max(head[k], position - (length - 1))
@@ -114,8 +118,12 @@ def fire_deltas(
                 lo = first_at_least(axis, head[k], position, value - length)
                 hi = first_at_least(axis, lo, position, value)
                 if lo < hi:
-                    windows = append_window(windows, n, k, next_id[k], lo, hi)
-                    triggers = append_window(triggers, n, position, 0, 0, 0)
+                    if n == len(windows):
+                        windows = with_room(windows, n)
+                    put_window(windows, n, k, next_id[k], lo, hi)
+                    if n == len(triggers):
+                        triggers = with_room(triggers, n)
+                    put_window(triggers, n, position, 0, 0, 0)
                     n += 1
                 last_trigger[k] = value
                 next_id[k] += 1
@@ -155,7 +163,9 @@ def fire_sessions(
             is_past = watermark == ALWAYS or axis[position - 1] + gap < watermark
             if position == tail[k] and not is_past:
                 break
-            windows = append_window(windows, n, k, next_id[k], head[k], position)
+            if n == len(windows):
+                windows = with_room(windows, n)
+            put_window(windows, n, k, next_id[k], head[k], position)
             n += 1
             next_id[k] += 1
             head[k] = position

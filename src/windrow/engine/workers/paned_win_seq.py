@@ -19,7 +19,7 @@ from windrow.engine.workers.paned import WindowLevelWorker
 from windrow.engine.workers.win_seq import Geometry
 from windrow.engine.workers.worker import Message
 from windrow.kernels.pane_reduce import PanePartials, Wanted, reduce_panes
-from windrow.kernels.panes import rank_tuples
+from windrow.kernels.rank_reduce import count_keys, reduce_rank_panes
 
 
 class PanedWinSeq(WindowLevelWorker):
@@ -49,20 +49,22 @@ class PanedWinSeq(WindowLevelWorker):
     def take(self, placed: Placed) -> list[Message]:
         if placed.late is not None:
             self.dropped += len(placed.late)
-        tuples = placed.tuples
-        if tuples is None or len(tuples) == 0:
-            return []
-        if isinstance(self.query.model, TimeWindow | LandmarkWindow):
-            tuples = self._in_time(tuples, placed.previous)
-        codes = self.codes(tuples)
-        if self.axis is not None:
-            axis = np.asarray(tuples[self.axis].to_numpy())
-        else:
-            tuples, codes = self._in_order(tuples, codes)
-            axis = rank_tuples(codes, self.windower.count)
-        keys, panes, columns = self._reduce(tuples, codes, axis)
-        self._append(keys, {AXIS: Stored(panes), **columns})
+        for part in placed.parts:
+            self._take_part(part, placed.previous)
         return []
+
+    def _take_part(self, tuples: pa.Table, previous: int) -> None:
+        if isinstance(self.query.model, TimeWindow | LandmarkWindow):
+            tuples = self._in_time(tuples, previous)
+        codes = self.codes(tuples)
+        counts = None
+        if self.axis is None:
+            tuples, codes = self._in_order(tuples, codes)
+            counts = count_keys(codes, len(self.keys))
+        keys, panes, columns = self._reduce(tuples, codes, counts)
+        self._append(keys, {AXIS: Stored(panes), **columns})
+        if counts is not None:
+            self.windower.count += counts
 
     def _in_time(self, tuples: pa.Table, previous: int) -> pa.Table:
         """The tuples that still find a window."""
@@ -81,31 +83,13 @@ class PanedWinSeq(WindowLevelWorker):
         return tuples, codes
 
     def _reduce(
-        self, tuples: pa.Table, codes: Int64s, axis: Int64s
+        self, tuples: pa.Table, codes: Int64s, counts: Int64s | None
     ) -> tuple[Int64s, Int64s, dict[str, Stored]]:
         """One pass for each value column; the partials of (key, pane), in order."""
-        wanted: dict[str | None, set[Wanted]] = {None: set()}
-        for function in self.partials.functions.values():
-            for reduction in function.reductions:  # type: ignore[attr-defined]
-                column = None if reduction.column is None else function.columns[reduction.column]
-                names = wanted.setdefault(column, set())
-                if reduction.op != "count":
-                    names.add(reduction.op)
-        if len(wanted) > 1:
-            del wanted[None]
-        geometry = {"length": self.geometry.pane, "origin": self.geometry.origin}
-        reduced: dict[str | None, PanePartials] = {}
-        for column, names in wanted.items():
-            values, valid = self._kernel_values(tuples, column)
-            reduced[column] = reduce_panes(
-                codes,
-                axis,
-                values,
-                n_keys=len(self.keys),
-                valid=valid,
-                wanted=names,
-                **geometry,
-            )
+        reduced = {
+            column: self._reduce_column(tuples, codes, counts, column, operations)
+            for column, operations in self._wanted().items()
+        }
         some = next(iter(reduced.values()))
         columns: dict[str, Stored] = {}
         for name, function in self.partials.functions.items():
@@ -114,6 +98,44 @@ class PanedWinSeq(WindowLevelWorker):
                 found = some if column is None else reduced[column]
                 columns[f"{name}#{i}"] = Stored(_array(found, reduction.op, column is None))
         return some.keys, some.panes, columns
+
+    def _wanted(self) -> dict[str | None, set[Wanted]]:
+        """What is to be reduced of each value column; of none if tuples are only counted."""
+        wanted: dict[str | None, set[Wanted]] = {}
+        for function in self.partials.functions.values():
+            for reduction in function.reductions:  # type: ignore[attr-defined]
+                if reduction.column is not None:
+                    operations = wanted.setdefault(function.columns[reduction.column], set())
+                    if reduction.op != "count":
+                        operations.add(reduction.op)
+        return wanted or {None: set()}
+
+    def _reduce_column(
+        self,
+        tuples: pa.Table,
+        codes: Int64s,
+        counts: Int64s | None,
+        column: str | None,
+        wanted: set[Wanted],
+    ) -> PanePartials:
+        values, valid = self._kernel_values(tuples, column)
+        length = self.geometry.pane
+        if counts is not None:
+            ranks = self.windower.count
+            return reduce_rank_panes(
+                codes, ranks, counts, values, length=length, valid=valid, wanted=wanted
+            )
+        assert self.axis is not None
+        return reduce_panes(
+            codes,
+            np.asarray(tuples[self.axis].to_numpy()),
+            values,
+            n_keys=len(self.keys),
+            length=length,
+            origin=self.geometry.origin,
+            valid=valid,
+            wanted=wanted,
+        )
 
     def _kernel_values(self, tuples: pa.Table, column: str | None) -> tuple[Any, Any]:
         if column is None:

@@ -1,0 +1,116 @@
+"""Partials of every pane of every key, panes being so many tuples of a key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from windrow.kernels.columns import Column, Positions, as_column, read_only
+from windrow.kernels.compiled import compiled
+from windrow.kernels.pane_reduce import PanePartials, Wanted, allocate
+from windrow.kernels.panes import check_length
+
+
+def reduce_rank_panes(
+    keys: Positions,
+    next_rank: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    values: ArrayLike | None = None,
+    *,
+    length: int,
+    valid: ArrayLike | None = None,
+    wanted: Collection[Wanted] = (),
+) -> PanePartials:
+    """As ``reduce_panes`` over ranks: the tuples of a key have ranks from ``next_rank[key]`` on.
+
+    Every key keeps count of what is left of its pane, so no tuple costs a division. ``counts`` are
+    the batch's tuples of each key, from ``count_keys``, which also checks the codes.
+
+    Ordering: the tuples of a key in order. Algebra: associative and commutative.
+    Time O(n + keys), space O(n / length + keys).
+
+    >>> keys, next_rank = np.array([0, 1, 0, 0]), np.array([1, 0])
+    >>> counts = count_keys(keys, 2)
+    >>> batch = reduce_rank_panes(keys, next_rank, counts, [7, 1, 2, 4], length=2, wanted={"sum"})
+    >>> batch.keys, batch.panes, batch.sums
+    (array([0, 0, 1]), array([0, 1, 0]), array([7, 6, 1]))
+    """
+    column = as_column(keys if values is None else values)
+    mask = None if valid is None else read_only(np.ascontiguousarray(valid, dtype=np.bool_))
+    check_length(length)
+    first_pane, into = np.divmod(next_rank, length)
+    room = np.where(counts > 0, (into + counts + length - 1) // length, 0)
+    first_cell = np.cumsum(room) - room
+    n_cells = int(room.sum())
+    _, *tables = allocate(n_cells, column.dtype, mask is not None, wanted)
+    _reduce(keys, first_cell.copy(), length - into, length, column, mask, *tables[:4])
+    own = np.repeat(np.arange(len(next_rank)), room)
+    panes = np.arange(n_cells) + (first_pane - first_cell)[own]
+    end = (next_rank + counts)[own]
+    rows = np.minimum((panes + 1) * length, end) - np.maximum(panes * length, next_rank[own])
+    valid_counts, sums, minima, maxima, first, last = tables
+    valid_counts = rows if valid_counts is None else valid_counts
+    return PanePartials(own, panes, rows, valid_counts, sums, minima, maxima, first, last)
+
+
+def count_keys(keys: Positions, n_keys: int) -> NDArray[np.int64]:
+    """How often each code in [0, n_keys) occurs.
+
+    >>> count_keys(np.array([0, 2, 0]), 3)
+    array([2, 0, 1])
+    """
+    counts = np.zeros(n_keys, np.int64)
+    if not _count(keys, counts):
+        raise ValueError(f"key codes must be in [0, {n_keys})")
+    return counts
+
+
+@compiled
+def _count(keys: Positions, counts: Positions) -> bool:
+    for i in range(keys.shape[0]):
+        if not 0 <= keys[i] < counts.shape[0]:
+            return False
+        counts[keys[i]] += 1
+    return True
+
+
+@compiled
+def _reduce(
+    keys: Column,
+    cell_of: Positions,
+    left_of: Positions,
+    length: int,
+    values: Column,
+    valid: Any,
+    counts: Any,
+    sums: Any,
+    minima: Any,
+    maxima: Any,
+) -> None:
+    # Numba drops the branches of the arguments that are None: each combination is its own loop.
+    # Unsigned indices spare it the check for negative ones: three times as fast here.
+    for i in range(keys.shape[0]):
+        key = np.uint64(keys[i])
+        cell = np.uint64(cell_of[key])
+        left = left_of[key] - 1
+        if left == 0:
+            left = length
+            cell_of[key] += 1
+        left_of[key] = left
+        if valid is not None:
+            if not valid[i]:
+                continue
+            counts[cell] += 1
+        value = values[i]
+        if sums is not None:
+            sums[cell] += value
+        # Always written: which of the two is greater is hard to predict, a write is cheap.
+        if minima is not None:
+            least = minima[cell]
+            minima[cell] = value if value < least or least != least else least
+        if maxima is not None:
+            greatest = maxima[cell]
+            maxima[cell] = value if value > greatest or value != value else greatest
