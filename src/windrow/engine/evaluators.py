@@ -1,4 +1,4 @@
-"""What is made of fired windows: results from tuples, partials from tuples, results from partials."""
+"""What is made of fired windows: results or partials of tuples, results of partials."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ class Evaluator(ABC):
         shown = columns.shown([c for c in self.query.types if c in columns.stored])
         bounds = [windows.start, windows.end]
         time = self.query.time
-        if self.query.model.bounds is Bounds.TIME and time is not None:
-            if self.query.types[time] not in ("bigint", "int"):
-                bounds = [b.astype("M8[us]") for b in bounds]
+        is_time = self.query.model.bounds is Bounds.TIME and time is not None
+        if is_time and self.query.types[time] not in ("bigint", "int"):  # type: ignore[index]
+            bounds = [b.astype("M8[us]") for b in bounds]
         is_datetime = bounds[0].dtype.kind == "M"
         starts, ends = (list(b) if is_datetime else b.tolist() for b in bounds)
         values: dict[int, Any] = {}

@@ -13,7 +13,6 @@ from windrow.engine.columns import Int64s, key_codes
 from windrow.kernels.hashing import Hashes, hash_bytes, hash_integers
 from windrow.kernels.integer_index import IntegerIndex
 
-
 _NULL = 0x6E756C6C
 
 

@@ -117,7 +117,7 @@ class Dealt(Route):
 
 @dataclass(frozen=True)
 class ByPiece(Route):
-    """The parts of window i of key k to (hash(k) + i) mod n, of all n inside ``outer`` instances."""
+    """The parts of window i of key k to (hash(k) + i) mod n, over all ``outer`` instances."""
 
     keys: tuple[str, ...]
     n: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -87,5 +88,5 @@ def pack_batches(
     first = np.maximum.accumulate(np.where(is_first, np.arange(len(ordered)), 0))
     opens = (np.arange(len(ordered)) - first) % batch == 0
     edges = np.append(np.flatnonzero(opens), len(ordered))
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
         yield WindowBatch.pack(columns, ordered.take(np.arange(begin, end)), keys)

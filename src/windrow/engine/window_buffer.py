@@ -85,6 +85,13 @@ class WindowBuffer:
         self.head[keys] = self.tail[keys] = self._limit[keys] = 0
         self.append(codes, columns)
 
+    def contents(self) -> tuple[Int64s, dict[str, Stored]]:
+        """A copy of all tuples held, in order of key."""
+        keys = np.arange(self.n_keys)
+        at = self.positions_of(keys)
+        columns = {name: column.take(at) for name, column in self.columns.items()}
+        return np.repeat(keys, self.tail - self.head), columns
+
     def positions_of(self, keys: Int64s) -> Int64s:
         """The positions of all tuples of these keys."""
         return spread(self.head[keys], self.tail[keys] - self.head[keys])

@@ -109,6 +109,8 @@ class IntervalWindower(Windower):
         self.origin = 0 if isinstance(model, CountWindow) else model.origin
         self.shift = np.zeros(0, np.int64)
         self.fired = NEVER
+        self.pane: int | None = None
+        """Where ranks are counted here and kept as panes: the tuples of a pane."""
 
     def add_keys(self, shifts: Int64s) -> None:
         super().add_keys(shifts)
@@ -136,11 +138,20 @@ class IntervalWindower(Windower):
             self.slide,
             self.every,
             self.origin,
-            watermark,
-            self.is_ranked,
+            self._reached(buffer, watermark),
         )
         ids = found[:, 1]
         return FiredWindows(found[:, 0], ids, *self.bounds(ids), found[:, 2], found[:, 3])
+
+    def _reached(self, buffer: WindowBuffer, watermark: int) -> Int64s:
+        """How far each key's axis is complete: up to the watermark, or the last rank."""
+        if not self.is_ranked or watermark == ALWAYS:
+            return np.full(buffer.n_keys, watermark, np.int64)
+        if self.pane is not None:
+            return self.count // self.pane
+        is_held = buffer.tail > buffer.head
+        last = _axis(buffer)[np.where(is_held, buffer.tail - 1, 0)] if is_held.any() else 0
+        return np.where(is_held, last + 1, 0)
 
     def bounds(self, ids: Int64s) -> tuple[Int64s, Int64s]:
         """Start and end of windows, on the axis."""

@@ -68,15 +68,13 @@ def fire_intervals(
     slide: int,
     every: int,
     origin: int,
-    watermark: int,
-    is_ranked: bool,
+    reached: Positions,
 ) -> NDArray[np.int64]:
     """The windows that fire, as rows (key, id, lo, hi); moves ``next_id`` and ``head`` on.
 
-    Key k's tuples are ``axis[head[k]:tail[k]]``, ascending. A window fires when the watermark has
-    reached its end; ranks have a watermark of their own for each key, one past the last, unless
-    the stream is at its end (``watermark == ALWAYS``). Tuples that no later window holds are
-    evicted by moving head on.
+    Key k's tuples are ``axis[head[k]:tail[k]]``, ascending. A window fires when its end has been
+    ``reached[k]``: by the watermark, by the tuples counted, or ALWAYS at the end of the stream.
+    Tuples that no later window holds are evicted by moving head on.
 
     Time O(keys + windows * log + tuples evicted), space O(windows): independent of the tuples held.
     """
@@ -85,12 +83,9 @@ def fire_intervals(
     for k in range(len(head)):
         if head[k] == tail[k]:
             continue
-        reached = watermark
-        if is_ranked and watermark != ALWAYS:
-            reached = axis[tail[k] - 1] + 1
         limit = ALWAYS
-        if reached != ALWAYS:
-            limit = (reached - origin - (0 if every > 0 else length)) // slide
+        if reached[k] != ALWAYS:
+            limit = (reached[k] - origin - (0 if every > 0 else length)) // slide
         id = max(next_id[k], first_id(axis[head[k]], length, slide, every, origin))
         lo, hi = head[k], head[k]
         while id <= limit and lo < tail[k]:

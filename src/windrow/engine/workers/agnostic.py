@@ -1,4 +1,4 @@
-"""Agnostic workers: a windower decides the windows, executors compute them knowing nothing of it."""
+"""Agnostic workers: a windower decides the windows, executors only compute them."""
 
 from __future__ import annotations
 

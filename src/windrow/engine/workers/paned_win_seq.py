@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from windrow.core.models import CountWindow, LandmarkWindow, TimeWindow
 from windrow.engine.columns import Int64s
-from windrow.engine.control import AXIS, TIME
+from windrow.engine.control import AXIS, RANK, TIME
 from windrow.engine.evaluators import WindowsOfPieces
 from windrow.engine.placing import Placed, Placing
 from windrow.engine.spec import WindowQuery
 from windrow.engine.storage import ColumnStorage, Stored
-from windrow.engine.windower import Share
+from windrow.engine.windower import IntervalWindower, Share
 from windrow.engine.workers.paned import WindowLevelWorker
 from windrow.engine.workers.win_seq import Geometry
 from windrow.engine.workers.worker import Message
@@ -43,6 +43,8 @@ class PanedWinSeq(WindowLevelWorker):
         evaluator = WindowsOfPieces(query)
         super().__init__(query, geometry, evaluator, columns, share, share)
         self.axis, self.partials = axis, evaluator.partials
+        assert isinstance(self.windower, IntervalWindower)
+        self.windower.pane = geometry.pane
         is_timed = isinstance(query.model, CountWindow) and query.time is not None and axis is None
         self.placing = Placing(is_timed, query.order_by if axis is None else ())
 
@@ -62,9 +64,11 @@ class PanedWinSeq(WindowLevelWorker):
             tuples, codes = self._in_order(tuples, codes)
             counts = count_keys(codes, len(self.keys))
         keys, panes, columns = self._reduce(tuples, codes, counts)
-        self._append(keys, {AXIS: Stored(panes), **columns})
+        self._keep(keys, {AXIS: Stored(panes), **columns})
         if counts is not None:
             self.windower.count += counts
+        elif self.axis == RANK:
+            np.maximum.at(self.windower.count, codes, np.asarray(tuples[RANK].to_numpy()) + 1)
 
     def _in_time(self, tuples: pa.Table, previous: int) -> pa.Table:
         """The tuples that still find a window."""

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.models import LandmarkWindow, TimeWindow, WindowModel
+from windrow.core.models import LandmarkWindow, SessionWindow, TimeWindow, WindowModel
+from windrow.engine.chunk_log import Chunk, ChunkLog
 from windrow.engine.columns import Int64s, sort_keys
 from windrow.engine.control import AXIS, PIECE, RANK, TIME
 from windrow.engine.evaluators import Evaluator
@@ -54,8 +55,8 @@ class WinSeq(KeyedWorker):
     """Keeps the tuples of its windows in a buffer, evaluates windows as they fire.
 
     Time a batch: O(its tuples + windows fired), whatever is held. Lateness is judged by the
-    query's own windows, whichever are computed here; a tuple sent to several shares ``outer`` of the
-    windows is counted as dropped by the one with its last window.
+    query's own windows, whichever are computed here. A tuple sent to several shares ``outer`` of
+    the windows is counted as dropped by the one with its last window.
     """
 
     def __init__(
@@ -75,6 +76,8 @@ class WinSeq(KeyedWorker):
         self.geometry, self.evaluator = geometry, evaluator
         self.windower = Windower.of(geometry.model, self.share)
         self.buffer = WindowBuffer()
+        is_timed = geometry.axis == TIME and geometry.model.pane_length is not None
+        self.log = ChunkLog(geometry.model.pane_length if is_timed else None)
         self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
 
     def add_keys(self, n: int) -> None:
@@ -90,7 +93,9 @@ class WinSeq(KeyedWorker):
             windows = self.windower.fire(self.buffer, self.geometry.reached(watermark))
         except DecreasingAttribute as e:
             raise e.of_key(self.keys.value(e.key)) from None
-        return given + self.give(self.held(), windows)
+        given += self.give(self.held(), windows)
+        self.log.evict(self.buffer)
+        return given
 
     def held(self) -> TupleColumns:
         return TupleColumns(self.storages | {AXIS: self._axis_storage()}, self.buffer.columns)
@@ -116,8 +121,17 @@ class WinSeq(KeyedWorker):
         if tuples is not None and len(tuples):
             codes = self.codes(tuples)
             order = self.placing.order(tuples, codes)
-            self._append(codes[order], self._stored(tuples, codes[order], order))
+            self._keep(codes[order], self._stored(tuples, codes[order], order))
         return []
+
+    def _keep(self, codes: Int64s, columns: dict[str, Stored]) -> None:
+        """Put tuples into the buffer and the log."""
+        has_merged = self._append(codes, columns)
+        if has_merged and isinstance(self.query.model, SessionWindow):
+            # A late tuple may stand before ones evicted: the log must not bring those back.
+            self.log.compact(self.buffer)
+        else:
+            self.log.append(codes, columns)
 
     def _not_too_late(self, late: pa.Table, previous: int) -> pa.Table:
         codes = self.codes(late)
@@ -145,8 +159,8 @@ class WinSeq(KeyedWorker):
             columns[AXIS] = Stored(axis[order].astype(wide, copy=False))
         return columns
 
-    def _append(self, codes: Int64s, columns: dict[str, Stored]) -> None:
-        """Append to the buffer; tuples that belong before ones held are merged in."""
+    def _append(self, codes: Int64s, columns: dict[str, Stored]) -> bool:
+        """Append to the buffer, merge in what belongs before tuples held; whether any did."""
         is_before = np.zeros(len(codes), np.bool_)
         tail = self.buffer.tail[codes]
         is_held = tail > self.buffer.head[codes]
@@ -160,6 +174,7 @@ class WinSeq(KeyedWorker):
                 put(codes, columns)
             elif len(at):
                 put(codes[at], {name: c.take(at) for name, c in columns.items()})
+        return bool(is_before.any())
 
     def _merge(self, codes: Int64s, columns: dict[str, Stored]) -> None:
         """Put tuples among those held, in order. Time O(tuples held of their keys)."""
@@ -184,18 +199,24 @@ class WinSeq(KeyedWorker):
         return sorting
 
     def snapshot(self) -> Snapshot:
-        keys = np.arange(self.buffer.n_keys)
-        at = self.buffer.positions_of(keys)
-        codes = np.repeat(keys, self.buffer.tail - self.buffer.head)
-        columns = {name: c.take(at) for name, c in self.buffer.columns.items()}
         state = {name: np.copy(values) for name, values in self.windower.state().items()}
-        return {**super().snapshot(), "codes": codes, "columns": columns, "windower": state}
+        alive = self.buffer.tail - self.buffer.head
+        log = {"chunks": dict(self.log.chunks), "next_number": self.log.next_number}
+        return {**super().snapshot(), **log, "alive": alive, "windower": state}
 
     def restore(self, snapshot: Snapshot) -> None:
+        """Take up another worker's state: of its chunks only those that are not here are read."""
+        chunks: dict[int, Chunk] = snapshot["chunks"]
+        known = self.log.next_number - 1
+        if any(number <= known and number not in self.log.chunks for number in chunks):
+            raise ValueError("the snapshot is older than the worker, or of another one")
         super().restore(snapshot)
+        for number, chunk in chunks.items():
+            if number > known:
+                self._append(chunk.codes, chunk.columns)
+        self.buffer.head = self.buffer.tail - snapshot["alive"]
         self.windower.restore(snapshot["windower"])
-        if snapshot["columns"]:
-            self.buffer.append(snapshot["codes"], snapshot["columns"])
+        self.log.chunks, self.log.next_number = dict(chunks), snapshot["next_number"]
 
 
 def _joined(a: Stored, b: Stored) -> Stored:

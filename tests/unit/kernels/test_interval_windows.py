@@ -1,0 +1,161 @@
+"""Interval windows fired step by step equal the models' own extents over all tuples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import windrow as wr
+from tests.streams import count_windows, landmark_windows, time_windows, times
+from windrow.kernels.interval_windows import ALWAYS, NEVER, fire_intervals, next_hosted
+
+Interval = wr.CountWindow | wr.TimeWindow | wr.LandmarkWindow
+Int64s = NDArray[np.int64]
+ALL = np.ones(1, np.bool_)
+
+
+class Keys:
+    """The tuples and the state of a few keys, as the kernel wants them."""
+
+    def __init__(self, axes: list[list[int]], model: Interval, shift: list[int]) -> None:
+        self.model = model
+        self.axis = np.array([t for axis in axes for t in axis], np.int64)
+        ends = np.cumsum([len(a) for a in axes], dtype=np.int64)
+        self.head = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        self.end, self.tail = ends, self.head.copy()
+        self.is_ranked = isinstance(model, wr.CountWindow)
+        self.next_id = np.full(len(axes), 0 if self.is_ranked else NEVER, np.int64)
+        self.shift = np.array(shift, np.int64)
+
+    def fire(
+        self, watermark: int, hosted: NDArray[np.bool_] = ALL, batch: int = 1
+    ) -> list[list[int]]:
+        model = self.model
+        is_landmark = isinstance(model, wr.LandmarkWindow)
+        found = fire_intervals(
+            self.axis,
+            self.head,
+            self.tail,
+            self.next_id,
+            self.shift,
+            hosted,
+            batch,
+            0 if is_landmark else model.length,  # type: ignore[union-attr]
+            model.slide,
+            model.every if isinstance(model, wr.LandmarkWindow) else 0,
+            0 if isinstance(model, wr.CountWindow) else model.origin,
+            watermark,
+            self.is_ranked,
+        )
+        rows: list[list[int]] = found.tolist()
+        return rows
+
+
+def expected(model: Interval, axes: list[list[int]]) -> list[list[int]]:
+    """Key, id and the positions of the tuples of every window."""
+    rows, before = [], 0
+    for k, axis in enumerate(axes):
+        windows = model.extents(np.array(axis, np.int64))
+        columns: Any = (windows.ids, windows.lo + before, windows.hi + before)
+        rows += [[k, *row] for row in zip(*(c.tolist() for c in columns), strict=True)]
+        before += len(axis)
+    return rows
+
+
+@given(
+    time_windows | landmark_windows,
+    st.lists(times(), min_size=1, max_size=3),
+    st.lists(st.integers(-60, 300), max_size=5).map(sorted),
+)
+def test_time_and_landmark_windows(
+    model: Interval, axes: list[list[int]], watermarks: list[int]
+) -> None:
+    keys = Keys(axes, model, [0] * len(axes))
+    found: list[list[int]] = []
+    for watermark in watermarks:
+        passed = [sum(t < watermark for t in axis) for axis in axes]
+        keys.tail = np.maximum(keys.tail, keys.end - [len(a) for a in axes] + passed)
+        fired = keys.fire(watermark)
+        ends = [t for _, id, _, _ in fired for t in _ends(model, id)]
+        assert all(end <= watermark for end in ends)
+        found += fired
+    keys.tail = keys.end.copy()
+    found += keys.fire(ALWAYS)
+    assert sorted(found) == expected(model, axes)
+
+
+def _ends(model: Interval, id: int) -> list[int]:
+    assert not isinstance(model, wr.CountWindow)
+    length = 0 if isinstance(model, wr.LandmarkWindow) else model.length
+    return [model.origin + id * model.slide + length]
+
+
+@given(count_windows, st.lists(st.integers(0, 25), min_size=1, max_size=3), st.integers(1, 4))
+def test_count_windows_fire_with_their_last_tuple(
+    model: wr.CountWindow, counts: list[int], step: int
+) -> None:
+    axes = [list(range(n)) for n in counts]
+    keys = Keys(axes, model, [0] * len(axes))
+    found: list[list[int]] = []
+    begin = keys.head.copy()
+    for placed in range(0, max(counts) + step, step):
+        keys.tail = np.minimum(begin + placed, keys.end)
+        fired = keys.fire(NEVER)
+        assert all(hi - lo == model.length for _, _, lo, hi in fired)
+        found += fired
+    full = [w for w in expected(model, axes) if w[3] - w[2] == model.length]
+    assert sorted(found) == full
+    assert sorted(found + keys.fire(ALWAYS)) == expected(model, axes)
+
+
+@given(
+    time_windows | landmark_windows | count_windows,
+    st.lists(st.integers(0, 40), max_size=20).map(sorted),
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.integers(0, 5),
+)
+def test_every_window_is_fired_by_exactly_one_worker(
+    model: Interval, axis: list[int], n: int, batch: int, shift: int
+) -> None:
+    axis = list(range(len(axis))) if isinstance(model, wr.CountWindow) else axis
+    found = []
+    for worker in range(n):
+        keys = Keys([axis], model, [shift])
+        keys.tail = keys.end.copy()
+        fired = keys.fire(ALWAYS, np.arange(n) == worker, batch)
+        assert all((shift + id // batch) % n == worker for _, id, _, _ in fired)
+        found += fired
+    assert sorted(found) == expected(model, [axis])
+
+
+def test_a_window_fires_exactly_when_the_watermark_reaches_its_end() -> None:
+    keys = Keys([[0, 9]], wr.TimeWindow(10), [0])
+    keys.tail = keys.end.copy()
+    assert keys.fire(9) == []
+    assert keys.fire(10) == [[0, 0, 0, 2]]
+    assert keys.fire(ALWAYS) == []
+
+
+def test_tuples_no_later_window_holds_are_evicted() -> None:
+    keys = Keys([[0, 4, 5, 9]], wr.TimeWindow(10, 5), [0])
+    keys.tail = keys.end.copy()
+    keys.fire(10)
+    assert keys.head.tolist() == [2]
+
+
+@pytest.mark.parametrize(("id", "first"), [(-5, -4), (-4, -4), (-3, -3), (-2, 2), (0, 2), (2, 2)])
+def test_next_hosted_counts_blocks_of_windows_also_below_zero(id: int, first: int) -> None:
+    # Worker 1 of 3 with batches of 2: blocks -2, 1, 4, ... that is windows -4, -3, 2, 3, 8, ...
+    assert next_hosted(id, 0, 2, np.arange(3) == 1) == first
+
+
+def test_a_worker_that_hosts_nothing_fires_nothing() -> None:
+    keys = Keys([[0, 1, 2]], wr.TimeWindow(1), [0])
+    keys.tail = keys.end.copy()
+    assert keys.fire(ALWAYS, np.zeros(2, np.bool_)) == []
