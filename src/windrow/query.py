@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Rows
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from windrow.engine.spec import Partial, WindowQuery
+    from windrow.engine.spec import OpenWindows, WindowQuery
+
+
+Partial: TypeAlias = Callable[..., Mapping[str, Any]]
+Combine: TypeAlias = Callable[[list[Mapping[str, Any]]], Any]
 
 
 class Source(Protocol):
@@ -62,7 +66,7 @@ class Query:
     delay: int = 0
     ordered_by: tuple[str, ...] = ()
     model: WindowModel | None = None
-    partial: Partial = "emit"
+    partial: OpenWindows = "emit"
     computation: Computation | None = None
     pattern: Pattern | None = None
     is_ordered: bool = False
@@ -101,7 +105,7 @@ class Query:
                 raise WindrowError("order_by takes columns of plain values", f"{name!r} of {kind}")
         return replace(self, ordered_by=columns)._checked()
 
-    def window(self, model: WindowModel, partial: Partial = "emit") -> Query:
+    def window(self, model: WindowModel, partial: OpenWindows = "emit") -> Query:
         """The window model; ``partial="drop"`` keeps only what a stream would have fired."""
         if not isinstance(model, WindowModel):
             hint = "for example wr.CountWindow(1000, slide=10)."
@@ -136,13 +140,21 @@ class Query:
     def decompose(
         self,
         *,
-        partial: Callable[[Window], Mapping[str, Any]],
-        combine: Callable[[list[Mapping[str, Any]]], Rows],
-        partial_returns: str,
+        partial: Partial | list[Partial],
+        combine: Combine | list[Combine],
+        partial_returns: str | list[str],
         returns: str,
     ) -> Query:
-        """``partial`` on panes or parts of a window, ``combine`` on the list of their results."""
-        return self._computing(Decompose(partial, combine, partial_returns, returns))
+        """``partial`` on panes or parts of a window, ``combine`` on the list of their results.
+
+        Lists of them are rounds: from the second on ``partial`` is called with the window's part
+        and with what ``combine`` returned in the round before; the last ``combine`` gives the
+        result.
+        """
+        decompose = Decompose.of(partial, combine, partial_returns, returns)
+        for r in decompose.rounds:
+            parse_partial(r.partial_returns)
+        return self._computing(decompose)
 
     def using(self, pattern: Pattern) -> Query:
         """The parallel pattern to run with."""
@@ -251,6 +263,13 @@ class Query:
             partial=self.partial,
             computation=self.computation,
         )
+
+
+def parse_partial(returns: str) -> None:
+    """Refuse a bad ``partial_returns``."""
+    from windrow.engine.ddl import parse_schema
+
+    parse_schema(returns, "partial_returns")
 
 
 def _require_columns(step: str, columns: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from windrow.core.aggregate import Aggregate, Commutative
@@ -84,19 +84,46 @@ class Fold(Computation):
 
 
 @dataclass(frozen=True)
-class Decompose(Computation):
-    """``.decompose(partial=G, combine=H)``: G on panes or parts, H on the list of their results."""
+class Round:
+    """A map and a reduce: ``partial`` on panes or parts, ``combine`` on the list of their results.
 
-    partial: Callable[[Window], Mapping[str, Any]]
-    combine: Callable[[list[Mapping[str, Any]]], Rows]
+    After the first round ``partial`` is also given what ``combine`` made in the round before.
+    """
+
+    partial: Callable[..., Mapping[str, Any]]
+    combine: Callable[[list[Mapping[str, Any]]], Any]
     partial_returns: str
-    returns: str = field(default="")
-
-    is_decomposable = True
 
     def __post_init__(self) -> None:
         _check_callable("decompose", "partial", self.partial)
         _check_callable("decompose", "combine", self.combine)
+
+
+@dataclass(frozen=True)
+class Decompose(Computation):
+    """``.decompose(partial=G, combine=H)``: one round of map and reduce, or several in turn."""
+
+    rounds: tuple[Round, ...]
+    returns: str
+
+    is_decomposable = True
+
+    @property
+    def last(self) -> Round:
+        """The round whose ``combine`` gives the result."""
+        return self.rounds[-1]
+
+    @staticmethod
+    def of(partial: Any, combine: Any, partial_returns: Any, returns: str) -> Decompose:
+        """One round, or one for each element of three lists of one length."""
+        columns = [v if isinstance(v, list) else [v] for v in (partial, combine, partial_returns)]
+        lengths = [len(column) for column in columns]
+        if len(set(lengths)) > 1 or not lengths[0]:
+            raise WindrowError(
+                "decompose takes one partial, combine and partial_returns for each round",
+                f"{lengths[0]}, {lengths[1]} and {lengths[2]} of them",
+            )
+        return Decompose(tuple(Round(*r) for r in zip(*columns, strict=True)), returns)
 
 
 def _check_callable(step: str, argument: str, value: object) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
+from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Round
 from windrow.core.errors import WindrowError, near_names
 from windrow.core.models import Bounds
 from windrow.core.window import Window
@@ -58,14 +58,14 @@ class Evaluator(ABC):
         rows: list[Row] = []
         counts = np.empty(len(windows), np.int64)
         names = self.schema.names
-        for i, window in enumerate(self._windows(columns, windows, keys)):
+        for i, window in enumerate(self.windows(columns, windows, keys)):
             found = checked_rows(call(function, window), names, window)
             rows.extend(found)
             counts[i] = len(found)
         arrays = [result_array(f.name, [r[f.name] for r in rows], f.type) for f in self.schema]
         return arrays, np.repeat(np.arange(len(windows)), counts)
 
-    def _windows(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Any:
+    def windows(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Any:
         """Each window as a user sees it."""
         shown = columns.shown([c for c in self.query.types if c in columns.stored])
         bounds = [windows.start, windows.end]
@@ -122,7 +122,7 @@ class WholeWindows(Evaluator):
         except WindrowError:
             raise
         except Exception as failure:
-            for window in self._windows(columns, windows, keys):
+            for window in self.windows(columns, windows, keys):
                 one = windows.take(np.flatnonzero(_is(windows, window)))
                 call(partial(_again, function, columns, one, kind), window, repr(function))
             raise failure
@@ -157,7 +157,7 @@ class PiecesOfWindows(Evaluator):
     def evaluate(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
         computation = self.query.computation
         if isinstance(computation, Decompose):
-            return self._call_each(computation.partial, columns, windows, keys)
+            return self._call_each(computation.last.partial, columns, windows, keys)
         compact, ranges = columns.compact(windows)
         length = int(ranges.hi.max(initial=0))
         positions = order_positions(compact, self.order, length)
@@ -181,28 +181,32 @@ class WindowsOfPieces(Evaluator):
             compact, ranges = columns.compact(windows)
             return self.partials.combine(compact, ranges), None
         assert isinstance(computation, Decompose)
-        combine = computation.combine
+        together = combining(computation.last, columns, self.fields)
+        return self._call_each(together, columns, windows, keys)
 
-        def put_together(window: Window) -> Any:
-            lo, hi = window._lo, window._hi
-            parts = [columns.python(name, lo, hi) for name in self.fields]
-            rows: list[Row] = [
-                dict(zip(self.fields, p, strict=True)) for p in zip(*parts, strict=True)
-            ]
-            return combine(rows)
 
-        put_together.__name__ = getattr(combine, "__name__", repr(combine))
-        return self._call_each(put_together, columns, windows, keys)
+def combining(r: Round, columns: TupleColumns, fields: list[str]) -> Callable[[Window], Any]:
+    """A round's ``combine`` as a function of a window of partials."""
+
+    def combine(window: Window) -> Any:
+        parts = [columns.python(name, window._lo, window._hi) for name in fields]
+        return r.combine([dict(zip(fields, p, strict=True)) for p in zip(*parts, strict=True)])
+
+    combine.__name__ = getattr(r.combine, "__name__", repr(r.combine))
+    return combine
 
 
 def _whole(computation: Computation) -> Callable[[Window], Any]:
     if isinstance(computation, Apply):
         return computation.function
     assert isinstance(computation, Decompose)
-    first, combine = computation.partial, computation.combine
+    rounds = computation.rounds
 
     def decomposed(window: Window) -> Any:
-        return combine([first(window)])
+        made = rounds[0].combine([rounds[0].partial(window)])
+        for r in rounds[1:]:
+            made = r.combine([r.partial(window, made)])
+        return made
 
     return decomposed
 

@@ -116,7 +116,13 @@ def _collect(query: WindowQuery, node: Collect, traffic: Traffic) -> Traffic:
     collected: Traffic = {}
     for index, messages in traffic.items():
         collected.setdefault(index // node.fan_in, []).extend(messages)
-    return {i: [in_order(query, m)] if m else [] for i, m in collected.items()}
+    return {i: _ordered(query, messages) for i, messages in collected.items()}
+
+
+def _ordered(query: WindowQuery, messages: list[Message]) -> list[Message]:
+    tables = [m for m in messages if isinstance(m, pa.Table)]
+    others = [m for m in messages if not isinstance(m, pa.Table)]
+    return [in_order(query, tables), *others] if tables else others
 
 
 def in_order(query: WindowQuery, tables: list[pa.Table]) -> pa.Table:

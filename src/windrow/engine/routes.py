@@ -124,6 +124,8 @@ class ByPiece(Route):
     outer: int = 1
 
     def targets(self, message: Any, instance: int) -> list[Any]:
+        if isinstance(message, WindowBatch):  # on its way to the next round
+            return [message if j == message.part % self.n else None for j in range(self.n)]
         pieces = np.asarray(message[PIECE].to_numpy())
         n = self.n * self.outer
         workers = (_hashes(message, self.keys, n) + pieces) % n // self.outer
@@ -152,12 +154,16 @@ class InTurn(Route):
 
 @dataclass(frozen=True)
 class ByPart(Route):
-    """Each part of a batch of windows to the executor of its number."""
+    """Each part of a batch of windows to the executor of its number.
+
+    What a round has made of the windows goes to all of them.
+    """
 
     n: int
 
     def targets(self, message: Any, instance: int) -> list[Any]:
-        assert isinstance(message, WindowBatch)
+        if not isinstance(message, WindowBatch):
+            return [message] * self.n
         return [message if j == message.part else None for j in range(self.n)]
 
     def describe(self) -> str:

@@ -11,7 +11,8 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.models import Bounds, DeltaWindow, WindowModel
 from windrow.engine.ddl import parse_schema, parse_type
 
-Partial = Literal["emit", "drop"]
+OpenWindows = Literal["emit", "drop"]
+"""What becomes of windows still open at the end of bounded input."""
 
 ID, START, END = "window_id", "window_start", "window_end"
 CONTROL_COLUMNS = (ID, START, END)
@@ -27,7 +28,7 @@ class WindowQuery:
     delay: int
     order_by: tuple[str, ...]
     model: WindowModel
-    partial: Partial
+    partial: OpenWindows
     computation: Computation
 
     def result_schema(self) -> pa.Schema:
@@ -41,10 +42,10 @@ class WindowQuery:
         assert isinstance(computation, Apply | Fold | Decompose)
         return parse_schema(computation.returns, "returns")
 
-    def partial_schema(self) -> pa.Schema:
-        """The columns of the partials of ``decompose``."""
+    def partial_schema(self, round: int = -1) -> pa.Schema:
+        """The columns of the partials of ``decompose`` in a round, the last if not said."""
         assert isinstance(self.computation, Decompose)
-        return parse_schema(self.computation.partial_returns, "partial_returns")
+        return parse_schema(self.computation.rounds[round].partial_returns, "partial_returns")
 
     def arrow_type(self, column: str) -> pa.DataType:
         """The type of an input column."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.core.computation import Decompose
 from windrow.core.models import CountWindow
 from windrow.engine.routes import ByKey, ByPart, ByPiece, ByWindow, Dealt, InTurn
 from windrow.engine.spec import WindowQuery
@@ -50,6 +51,8 @@ class _Lowering:
     def __init__(self, query: WindowQuery) -> None:
         self.query = query
         self.position = making.position(query)
+        computation = query.computation
+        self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
 
     def nodes(self, pattern: Pattern) -> list[Node]:
         if isinstance(pattern, KeyFarm):
@@ -118,9 +121,8 @@ class _Lowering:
 
     def _map_reduce(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
         query = self.query
-        if not making.is_timed_interval(query.model):
+        if not making.is_timed_interval(query.model) or self.n_rounds > 1:
             if farm.outer > 1:
-                assert isinstance(query.model, CountWindow)
                 make = making.share_windower(query, farm.share, pattern.map)
                 return [Work("Windower", make, farm.n), *self._reduce_parts(pattern, farm)]
             windower = Work("Windower", making.windower(query, 1, pattern.map), farm.n)
@@ -133,13 +135,23 @@ class _Lowering:
         ]
 
     def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
-        """MAP on parts of windows that a windower has decided, then REDUCE."""
-        executor = making.executor(self.query, True)
-        return [
-            Emit(ByPart(pattern.map)),
-            Work("MAP", executor, farm.n * pattern.map),
-            *self._reduce(pattern, farm),
-        ]
+        """MAP on parts of windows that a windower has decided, then REDUCE; in rounds."""
+        query, n_map = self.query, farm.n * pattern.map
+        if self.n_rounds == 1:
+            executor = Work("MAP", making.executor(query, True), n_map)
+            return [Emit(ByPart(pattern.map)), executor, *self._reduce(pattern, farm)]
+        nodes: list[Node] = []
+        for number in range(self.n_rounds):
+            is_last = number == self.n_rounds - 1
+            mapper = making.round_mapper(query, number, is_last)
+            nodes += [Emit(ByPart(pattern.map)), Work(f"MAP {number}", mapper, n_map)]
+            if is_last:
+                break
+            emit = Emit(ByPiece(query.keys, pattern.reduce, farm.outer))
+            reducer = making.round_reducer(query, number)
+            reduce = Work(f"REDUCE {number}", reducer, farm.n * pattern.reduce)
+            nodes += [Collect(pattern.map), emit, reduce, Collect(pattern.reduce)]
+        return [*nodes, *self._reduce(pattern, farm)]
 
     def _reduce(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
         route = ByPiece(self.query.keys, pattern.reduce, farm.outer)

@@ -22,6 +22,7 @@ from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
 from windrow.engine.workers.paned_win_seq import PanedWinSeq
 from windrow.engine.workers.ranker import Ranker
 from windrow.engine.workers.reducer import Reducer
+from windrow.engine.workers.rounds import RoundMapper, RoundReducer
 from windrow.engine.workers.win_seq import Geometry, WinSeq
 from windrow.engine.workers.worker import Worker
 
@@ -99,7 +100,7 @@ def share_windower(query: WindowQuery, share_of: ShareOf, parts: int) -> Make:
 
 
 def _share_windower(query: WindowQuery, share_of: ShareOf, parts: int, index: int) -> Worker:
-    geometry = Geometry(query.model, RANK)
+    geometry = Geometry(query.model, position(query))
     columns = kept_columns(query, False)
     return WindowerWorker(query, geometry, columns, share_of(index), 1, parts)
 
@@ -123,6 +124,22 @@ def _mapper(query: WindowQuery, share_of: ShareOf, parts: int, index: int) -> Wo
     geometry = Geometry(query.model, TIME)
     columns = kept_columns(query, are_pieces=True)
     return Mapper(index % parts, query, geometry, evaluator, columns, share, share)
+
+
+def round_mapper(query: WindowQuery, number: int, is_last: bool) -> Make:
+    return partial(_round_mapper, query, number, is_last)
+
+
+def _round_mapper(query: WindowQuery, number: int, is_last: bool, index: int) -> Worker:
+    return RoundMapper(query, number, is_last)
+
+
+def round_reducer(query: WindowQuery, number: int) -> Make:
+    return partial(_round_reducer, query, number)
+
+
+def _round_reducer(query: WindowQuery, number: int, index: int) -> Worker:
+    return RoundReducer(query, number)
 
 
 def reducer(query: WindowQuery) -> Make:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windrow.core.computation import Computation
+from windrow.core.computation import Computation, Decompose
 from windrow.core.errors import WindrowError
 from windrow.core.models import Context, WindowModel
 from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
@@ -17,6 +17,13 @@ def check_pattern(pattern: Pattern, model: WindowModel, computation: Computation
         _check_decomposable(inner, computation)
     if isinstance(inner, PaneFarm):
         _check_panes(inner, model)
+        if isinstance(computation, Decompose) and len(computation.rounds) > 1:
+            raise WindrowError(
+                "PaneFarm shares the result of a pane between windows, which a second round of "
+                "decompose, made for one window, does not allow",
+                f"{len(computation.rounds)} rounds",
+                "use WinMapReduce.",
+            )
     if isinstance(inner, WinMapReduce) and computation.minds_order:
         raise WindrowError(
             "WinMapReduce deals a window's tuples round-robin and needs Commutative aggregates",

@@ -30,17 +30,24 @@ class Reducer(Worker):
             return []
         parts = pa.concat_tables(self.waiting, promote_options="permissive")
         self.waiting = []
-        keys = KeyTable(self.query.keys)
-        codes = keys.codes(parts)
-        ids, part = (np.asarray(parts[c].to_numpy()) for c in (PIECE, PART))
-        order = np.lexsort((part, ids, codes))
-        parts, codes, ids = parts.take(order), codes[order], ids[order]
-        is_new = (np.diff(codes, prepend=-1) != 0) | (np.diff(ids, prepend=ids[:1] - 1) != 0)
-        lo = np.flatnonzero(is_new)
-        start, end = (np.asarray(parts[c].to_numpy())[lo] for c in (PIECE_START, PIECE_END))
-        hi = np.append(lo[1:], len(parts))
-        windows = FiredWindows(codes[lo], ids[lo], start, end, lo, hi)
-        columns = TupleColumns.of(parts.drop_columns([PIECE, PIECE_START, PIECE_END, PART]))
+        columns, windows, keys = windows_of_parts(self.query, parts)
         arrays, rows = self.evaluator(columns, windows, keys)
         kept = windows if rows is None else windows.take(rows)
         return [to_table(self.query, keys, kept, arrays, self.evaluator)]
+
+
+def windows_of_parts(
+    query: WindowQuery, parts: pa.Table
+) -> tuple[TupleColumns, FiredWindows, KeyTable]:
+    """The partials of parts in order, and the windows as ranges of them."""
+    keys = KeyTable(query.keys)
+    codes = keys.codes(parts)
+    ids, part = (np.asarray(parts[c].to_numpy()) for c in (PIECE, PART))
+    order = np.lexsort((part, ids, codes))
+    parts, codes, ids = parts.take(order), codes[order], ids[order]
+    is_new = (np.diff(codes, prepend=-1) != 0) | (np.diff(ids, prepend=ids[:1] - 1) != 0)
+    lo = np.flatnonzero(is_new)
+    start, end = (np.asarray(parts[c].to_numpy())[lo] for c in (PIECE_START, PIECE_END))
+    windows = FiredWindows(codes[lo], ids[lo], start, end, lo, np.append(lo[1:], len(parts)))
+    columns = TupleColumns.of(parts.drop_columns([PIECE, PIECE_START, PIECE_END, PART]))
+    return columns, windows, keys

@@ -1,0 +1,127 @@
+"""Synchronous loops of map and reduce: what one round's reducer makes, the next one's mappers get.
+
+000_53e00946f2e25bcb, section 3.4. The parts of windows travel along with what is made of them: from
+the mappers of a round through its reducers to the mappers of the next.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.core.computation import Decompose, Round
+from windrow.core.window import Window
+from windrow.engine.control import PART, PIECE
+from windrow.engine.evaluators import PiecesOfWindows, call, combining
+from windrow.engine.fired import FiredWindows, TupleColumns
+from windrow.engine.key_table import KeyTable
+from windrow.engine.results import to_table
+from windrow.engine.spec import WindowQuery
+from windrow.engine.window_batch import WindowBatch
+from windrow.engine.workers.reducer import windows_of_parts
+from windrow.engine.workers.worker import Message, Worker
+
+MADE = "windrow.made"
+"""The control column of what a round made of a window, pickled."""
+
+
+class RoundEvaluator(PiecesOfWindows):
+    """Partials of parts in one round, given what the round before made of their windows."""
+
+    def __init__(self, query: WindowQuery, number: int) -> None:
+        super().__init__(query, [])
+        self.number = number
+        self.schema = query.partial_schema(number)
+        self.made: dict[tuple[int, int], Any] = {}
+
+    def evaluate(
+        self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable
+    ) -> tuple[list[pa.Array], Any]:
+        function = _round(self.query, self.number).partial
+        if self.number == 0:
+            return self._call_each(function, columns, windows, keys)
+        codes = iter(windows.keys.tolist())
+
+        def with_made(window: Window) -> Any:
+            return function(window, self.made[next(codes), window.id])
+
+        with_made.__name__ = getattr(function, "__name__", repr(function))
+        return self._call_each(with_made, columns, windows, keys)
+
+
+def _round(query: WindowQuery, number: int) -> Round:
+    assert isinstance(query.computation, Decompose)
+    return query.computation.rounds[number]
+
+
+class RoundMapper(Worker):
+    """Maps its parts of windows; hands on partials and, for the next round, the parts."""
+
+    def __init__(self, query: WindowQuery, number: int, is_last: bool) -> None:
+        self.query, self.is_last = query, is_last
+        self.evaluator = RoundEvaluator(query, number)
+        self.parts: list[WindowBatch] = []
+        self.made: list[pa.Table] = []
+
+    def push(self, message: Message) -> None:
+        if isinstance(message, WindowBatch):
+            self.parts.append(message)
+        else:
+            self.made.append(message)
+
+    def advance(self, watermark: int) -> list[Message]:
+        parts, self.parts = self.parts, []
+        made, self.made = self.made, []
+        mapped = [table for part in parts for table in self._map(part, made)]
+        return mapped if self.is_last else [*mapped, *parts]
+
+    def _map(self, part: WindowBatch, made: list[pa.Table]) -> list[Message]:
+        columns, windows = part.unpack()
+        if len(windows) == 0:
+            return []
+        keys = part.key_table(self.query.keys)
+        self.evaluator.made = {
+            (int(code), id): pickle.loads(pickled)
+            for table in made
+            for code, id, pickled in zip(
+                keys.codes(table), table[PIECE].to_pylist(), table[MADE].to_pylist(), strict=True
+            )
+        }
+        arrays, rows = self.evaluator(columns, windows, keys)
+        kept = windows if rows is None else windows.take(rows)
+        table = to_table(self.query, keys, kept, arrays, self.evaluator)
+        return [table.append_column(PART, pa.array([part.part] * len(table), pa.int32()))]
+
+
+class RoundReducer(Worker):
+    """Reduces a round that is not the last; hands on what it makes, and the parts as they came."""
+
+    def __init__(self, query: WindowQuery, number: int) -> None:
+        self.query, self.number = query, number
+        self.partials: list[pa.Table] = []
+        self.parts: list[WindowBatch] = []
+
+    def push(self, message: Message) -> None:
+        (self.parts if isinstance(message, WindowBatch) else self.partials).append(message)
+
+    def advance(self, watermark: int) -> list[Message]:
+        parts, self.parts = self.parts, []
+        if not self.partials:
+            return list(parts)
+        partials = pa.concat_tables(self.partials, promote_options="permissive")
+        self.partials = []
+        columns, windows, keys = windows_of_parts(self.query, partials)
+        fields = self.query.partial_schema(self.number).names
+        combine = combining(_round(self.query, self.number), columns, fields)
+        made = [
+            pickle.dumps(call(combine, window))
+            for window in PiecesOfWindows(self.query, []).windows(columns, windows, keys)
+        ]
+        table = pa.table(
+            [*keys.take(windows.keys), np.ascontiguousarray(windows.ids), made],
+            names=[*self.query.keys, PIECE, MADE],
+        )
+        return [table, *parts]
