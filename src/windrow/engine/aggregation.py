@@ -158,12 +158,19 @@ def slide_partials(
 
 def result_array(name: str, values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Python results as an Arrow array of the declared type."""
-    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
     try:
-        if pa.types.is_integer(kind) and any(isinstance(v, float) for v in plain):
-            return pa.array(plain, pa.float64()).cast(kind)
-        return pa.array(plain, kind)
+        if pa.types.is_integer(kind) and any(isinstance(v, float | np.floating) for v in values):
+            return pa.array(_plain(values), pa.float64()).cast(kind)
+        try:
+            return pa.array(values, kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            return pa.array(_plain(values), kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as e:
         raise WindrowError(
             f"the result for {name!r} must be {kind}", str(e), "correct the returns, or the value."
         ) from None
+
+
+def _plain(values: Sequence[Any]) -> list[Any]:
+    """NumPy's numbers as Python's own."""
+    return [v.item() if isinstance(v, np.generic) else v for v in values]

@@ -56,12 +56,18 @@ class Evaluator(ABC):
     ) -> Evaluated:
         """One call a window; the rows each gives."""
         rows: list[Row] = []
-        counts = np.empty(len(windows), np.int64)
+        counts: list[int] = []
         names = self.schema.names
-        for i, window in enumerate(self.windows(columns, windows, keys)):
-            found = checked_rows(call(function, window), names, window)
-            rows.extend(found)
-            counts[i] = len(found)
+        expected = set(names)
+        for window in self.windows(columns, windows, keys):
+            result = call(function, window)
+            if type(result) is dict and result.keys() == expected:
+                rows.append(result)
+                counts.append(1)
+            else:
+                found = checked_rows(result, names, window)
+                rows.extend(found)
+                counts.append(len(found))
         arrays = [result_array(f.name, [r[f.name] for r in rows], f.type) for f in self.schema]
         return arrays, np.repeat(np.arange(len(windows)), counts)
 
@@ -75,14 +81,14 @@ class Evaluator(ABC):
             bounds = [b.astype("M8[us]") for b in bounds]
         is_datetime = bounds[0].dtype.kind == "M"
         starts, ends = (list(b) if is_datetime else b.tolist() for b in bounds)
-        values: dict[int, Any] = {}
+        known, key = -1, None
         lists = (windows.keys, windows.ids, windows.lo, windows.hi)
         for k, id, lo, hi, start, end in zip(
             *(c.tolist() for c in lists), starts, ends, strict=True
         ):
-            if k not in values:
-                values[k] = keys.value(k)
-            yield Window(shown, key=values[k], id=id, start=start, end=end, lo=lo, hi=hi)
+            if k != known:
+                known, key = k, keys.value(k)
+            yield Window(shown, key=key, id=id, start=start, end=end, lo=lo, hi=hi)
 
 
 class WholeWindows(Evaluator):
@@ -255,15 +261,15 @@ def checked_rows(result: Any, names: list[str], window: Window) -> Sequence[Row]
 
 
 def _checked_row(row: Row, names: list[str], window: Window) -> Row:
-    if row.keys() == set(names):
-        return row
     for name in names:
         if name not in row:
             raise WindrowError(
                 f"the function must return every field of its returns: {name!r} is missing",
                 f"{list(row)} for {window!r}",
             )
-    unknown = next(name for name in row if name not in names)
+    unknown = next((name for name in row if name not in names), None)
+    if unknown is None:
+        return row
     raise WindrowError(
         f"the function returned a field its returns does not name: {unknown!r}",
         f"{list(row)} for {window!r}",

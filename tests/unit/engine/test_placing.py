@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from windrow.engine.control import TIME
+from windrow.engine.placing import Placing
+from windrow.kernels.interval_windows import ALWAYS, NEVER
+
+
+def tuples(*times: int) -> pa.Table:
+    return pa.table({TIME: pa.array(times, pa.int64()), "x": pa.array(times, pa.int64())})
+
+
+def times_of(table: pa.Table | None) -> list[int]:
+    return [] if table is None else table[TIME].to_pylist()
+
+
+def test_tuples_wait_for_the_watermark_to_pass_them() -> None:
+    placing = Placing(True, [])
+    placing.add(tuples(5, 3, 9))
+    assert times_of(placing.advance(3).tuples) == []
+    assert times_of(placing.advance(6).tuples) == [5, 3]
+    assert times_of(placing.advance(9).tuples) == []
+    assert times_of(placing.advance(ALWAYS).tuples) == [9]
+
+
+def test_tuples_behind_the_watermark_are_late() -> None:
+    placing = Placing(True, [])
+    placing.advance(10)
+    placing.add(tuples(9, 10, 12, 3))
+    placed = placing.advance(11)
+    assert times_of(placed.late) == [9, 3]
+    assert times_of(placed.tuples) == [10]
+    assert placed.previous == 10
+
+
+def test_nothing_is_late_before_the_first_watermark() -> None:
+    placing = Placing(True, [])
+    placing.add(tuples(-(10**15), 0))
+    placed = placing.advance(1)
+    assert placed.previous == NEVER
+    assert times_of(placed.late) == []
+    assert times_of(placed.tuples) == [-(10**15), 0]
+
+
+def test_the_watermark_never_goes_back() -> None:
+    placing = Placing(True, [])
+    placing.advance(10)
+    placing.advance(5)
+    placing.add(tuples(7))
+    assert times_of(placing.advance(5).late) == [7]
+
+
+def test_without_event_time_every_tuple_takes_its_place_at_once() -> None:
+    placing = Placing(False, [])
+    placing.add(tuples(5, 3))
+    placed = placing.advance(NEVER)
+    assert times_of(placed.tuples) == [5, 3]
+    assert times_of(placed.late) == []
+
+
+def test_empty_batches_and_no_batches() -> None:
+    placing = Placing(True, [])
+    placing.add(tuples())
+    placed = placing.advance(5)
+    assert times_of(placed.tuples) == times_of(placed.late) == []
+
+
+def test_order_is_key_time_order_by_arrival() -> None:
+    table = pa.table(
+        {
+            TIME: pa.array([2, 1, 1, 1, 1], pa.int64()),
+            "seq": pa.array([0, 5, 3, 5, None], pa.int64()),
+        }
+    )
+    codes = np.array([0, 0, 0, 0, 1])
+    assert Placing(True, ["seq"]).order(table, codes).tolist() == [2, 1, 3, 0, 4]
+    assert Placing(True, []).order(table, codes).tolist() == [1, 2, 3, 0, 4]
+    assert Placing(False, []).order(table, np.array([1, 0, 1, 0, 0])).tolist() == [1, 3, 4, 0, 2]
+    assert Placing(False, ["seq"]).order(table, codes).tolist() == [0, 2, 1, 3, 4]
+
+
+@given(st.lists(st.tuples(st.lists(st.integers(-9, 9), max_size=5), st.integers(-10, 10))))
+def test_every_tuple_is_placed_or_late_exactly_once_in_order_of_arrival(
+    steps: list[tuple[list[int], int]],
+) -> None:
+    placing, watermark, arrived = Placing(True, []), NEVER, 0
+    placed: list[int] = []
+    late: list[int] = []
+    expected_late: list[int] = []
+    waiting: list[tuple[int, int]] = []
+    for times, moved in [*steps, ([], ALWAYS)]:
+        arrivals = range(arrived, arrived + len(times))
+        arrived += len(times)
+        columns: dict[str, Any] = {TIME: pa.array(times, pa.int64()), "x": pa.array(arrivals)}
+        placing.add(pa.table(columns))
+        both = list(zip(times, arrivals, strict=True))
+        expected_late += [a for t, a in both if t < watermark]
+        waiting += [(t, a) for t, a in both if t >= watermark]
+        watermark = max(watermark, moved)
+        step = placing.advance(moved)
+        late += [] if step.late is None else step.late["x"].to_pylist()
+        now = [] if step.tuples is None else step.tuples["x"].to_pylist()
+        passed = [a for t, a in waiting if t < watermark]
+        waiting = [(t, a) for t, a in waiting if t >= watermark]
+        assert sorted(now) == passed
+        assert now == passed or step.tuples[TIME].to_pylist() == sorted(
+            step.tuples[TIME].to_pylist()
+        )
+        placed += now
+    assert late == expected_late
+    assert sorted(placed + late) == list(range(arrived))
