@@ -12,7 +12,7 @@ unexport SPARK_HOME PYTHONPATH
 # Spark runs on Java: prefix a command with this to give it one.
 WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 
-.PHONY: help setup demo test lint clean
+.PHONY: help setup demo test lint bench-kernels clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -30,6 +30,10 @@ lint: $(INSTALLED) ## check format, lint and types
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
+
+bench-kernels: $(INSTALLED)
+	$(PYTHON) -m benchmarks.bench_kernels_ranges
+	$(PYTHON) -m benchmarks.bench_engine
 
 clean: ## remove the virtual environment and everything generated
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -82,6 +82,9 @@ class Windower(ABC):
     def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:
         """The windows that fire; evicts from the buffer what no later one holds."""
 
+    def pass_by(self, watermark: int) -> None:
+        """Let windows fire before there is any tuple."""
+
     def state(self) -> dict[str, NDArray[Any]]:
         """What the windower knows of each key."""
         return {"next_id": self.next_id, "scanned": self.scanned, "count": self.count}
@@ -125,7 +128,7 @@ class IntervalWindower(Windower):
     def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:
         if not self.is_ranked:
             np.maximum(self.next_id, self.fired + 1, out=self.next_id)
-            self.fired = max(self.fired, self.limit(watermark))
+            self.pass_by(watermark)
         found = fire_intervals(
             _axis(buffer),
             buffer.head,
@@ -142,6 +145,9 @@ class IntervalWindower(Windower):
         )
         ids = found[:, 1]
         return FiredWindows(found[:, 0], ids, *self.bounds(ids), found[:, 2], found[:, 3])
+
+    def pass_by(self, watermark: int) -> None:
+        self.fired = max(self.fired, self.limit(watermark))
 
     def _reached(self, buffer: WindowBuffer, watermark: int) -> Int64s:
         """How far each key's axis is complete: up to the watermark, or the last rank."""

@@ -19,13 +19,16 @@ VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "double": (pa.float64(), [0.5, math.inf]),
     "boolean": (pa.bool_(), [True, False]),
     "date": (pa.date32(), [date(1969, 12, 31), date(2020, 2, 29)]),
-    "timestamp": (pa.timestamp("us", "UTC"), [datetime(1969, 1, 1, 0, 0, 0, 1, UTC)]),
-    "timestamp_ntz": (pa.timestamp("us"), [datetime(2020, 1, 1, 1, 2, 3, 4)]),
+    "timestamp": (
+        pa.timestamp("us", "UTC"),
+        [datetime(1969, 1, 1, 0, 0, 0, 1, UTC), datetime(2020, 1, 1, tzinfo=UTC)],
+    ),
+    "timestamp_ntz": (pa.timestamp("us"), [datetime(2020, 1, 1, 1, 2, 3, 4), datetime(1, 1, 1)]),
     "string": (pa.string(), ["", "é"]),
     "binary": (pa.binary(), [b"", b"\x00"]),
     "decimal": (pa.decimal128(9, 2), [Decimal("1.50"), Decimal("-0.01")]),
     "array": (pa.list_(pa.int64()), [[], [1, 2]]),
-    "array of strings": (pa.list_(pa.string()), [["x", None]]),
+    "array of strings": (pa.list_(pa.string()), [["x", None], []]),
     "struct": (pa.struct([("a", pa.int64())]), [{"a": 1}, {"a": None}]),
 }
 by_type = pytest.mark.parametrize("kind", VALUES)
@@ -144,10 +147,15 @@ def test_codes_for_kernels_keep_order_and_equality(kind: pa.DataType, values: li
     assert dictionary.tolist() == known
 
 
-def test_numbers_for_kernels_are_int64_or_float64() -> None:
-    for kind, dtype in ((pa.int8(), np.int64), (pa.bool_(), np.int64), (pa.float32(), np.float64)):
-        storage, column = stored(kind, [1, None])
-        values, dictionary = storage.to_kernel(column)
-        assert values.values.dtype == dtype
-        assert dictionary is None
-        assert values.to_list() == [1, None]
+@pytest.mark.parametrize(
+    ("kind", "value", "dtype"),
+    [(pa.int8(), 1, np.int64), (pa.bool_(), True, np.int64), (pa.float32(), 0.5, np.float64)],
+)
+def test_numbers_for_kernels_are_int64_or_float64(
+    kind: pa.DataType, value: Any, dtype: type
+) -> None:
+    storage, column = stored(kind, [value, None])
+    values, dictionary = storage.to_kernel(column)
+    assert values.values.dtype == dtype
+    assert dictionary is None
+    assert values.to_list() == [value, None]

@@ -27,7 +27,7 @@ class Keys:
         self.axis = np.array([t for axis in axes for t in axis], np.int64)
         ends = np.cumsum([len(a) for a in axes], dtype=np.int64)
         self.head = np.concatenate([[0], ends[:-1]]).astype(np.int64)
-        self.end, self.tail = ends, self.head.copy()
+        self.begin, self.tail, self.end = self.head.copy(), self.head.copy(), ends
         self.is_ranked = isinstance(model, wr.CountWindow)
         self.next_id = np.full(len(axes), 0 if self.is_ranked else NEVER, np.int64)
         self.shift = np.array(shift, np.int64)
@@ -35,7 +35,11 @@ class Keys:
     def fire(
         self, watermark: int, hosted: NDArray[np.bool_] = ALL, batch: int = 1
     ) -> list[list[int]]:
+        """Fire at a watermark; with ranks, at those that have come, unless it is the end."""
         model = self.model
+        reached = np.full(len(self.head), watermark, np.int64)
+        if self.is_ranked and watermark != ALWAYS:
+            reached = self.tail - self.begin
         is_landmark = isinstance(model, wr.LandmarkWindow)
         found = fire_intervals(
             self.axis,
@@ -49,8 +53,7 @@ class Keys:
             model.slide,
             model.every if isinstance(model, wr.LandmarkWindow) else 0,
             0 if isinstance(model, wr.CountWindow) else model.origin,
-            watermark,
-            self.is_ranked,
+            reached,
         )
         rows: list[list[int]] = found.tolist()
         return rows
@@ -102,9 +105,8 @@ def test_count_windows_fire_with_their_last_tuple(
     axes = [list(range(n)) for n in counts]
     keys = Keys(axes, model, [0] * len(axes))
     found: list[list[int]] = []
-    begin = keys.head.copy()
     for placed in range(0, max(counts) + step, step):
-        keys.tail = np.minimum(begin + placed, keys.end)
+        keys.tail = np.minimum(keys.begin + placed, keys.end)
         fired = keys.fire(NEVER)
         assert all(hi - lo == model.length for _, _, lo, hi in fired)
         found += fired

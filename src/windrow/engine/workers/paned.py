@@ -32,7 +32,7 @@ class PaneLevelWorker(WinSeq):
         open_panes = late.filter(pa.array(panes > fired))
         if placed.tuples is not None:
             open_panes = pa.concat_tables([open_panes, placed.tuples])
-        return given + super().take(Placed(open_panes, None, placed.previous))
+        return given + super().take(Placed((open_panes,), None, placed.previous))
 
     def _give_late(self, late: pa.Table) -> list[Message]:
         if len(late) == 0:
@@ -51,7 +51,7 @@ class PaneLevelWorker(WinSeq):
         assert isinstance(self.windower, IntervalWindower)
         bounds = self.windower.bounds(panes[lo])
         windows = FiredWindows(codes[lo], panes[lo], *bounds, lo, np.append(lo[1:], len(codes)))
-        return self.give(TupleColumns(self.held().storages, columns), windows)
+        return self.give(self.named(columns), windows)
 
 
 class WindowLevelWorker(WinSeq):

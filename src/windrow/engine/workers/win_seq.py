@@ -88,20 +88,20 @@ class WinSeq(KeyedWorker):
     def advance(self, watermark: int) -> list[Message]:
         given = self.take(self.placing.advance(watermark))
         if AXIS not in self.buffer.columns:
+            self.windower.pass_by(self.geometry.reached(watermark))
             return given
         try:
             windows = self.windower.fire(self.buffer, self.geometry.reached(watermark))
         except DecreasingAttribute as e:
             raise e.of_key(self.keys.value(e.key)) from None
-        given += self.give(self.held(), windows)
+        given += self.give(self.named(self.buffer.columns), windows)
         self.log.evict(self.buffer)
         return given
 
-    def held(self) -> TupleColumns:
-        return TupleColumns(self.storages | {AXIS: self._axis_storage()}, self.buffer.columns)
-
-    def _axis_storage(self) -> ColumnStorage:
-        return ColumnStorage(pa.from_numpy_dtype(self.buffer.columns[AXIS].values.dtype))
+    def named(self, columns: dict[str, Stored]) -> TupleColumns:
+        """Columns of tuples as evaluators take them."""
+        axis = ColumnStorage(pa.from_numpy_dtype(columns[AXIS].values.dtype))
+        return TupleColumns(self.storages | {AXIS: axis}, columns)
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         """Evaluate windows and hand on what they give."""
@@ -166,7 +166,10 @@ class WinSeq(KeyedWorker):
         is_held = tail > self.buffer.head[codes]
         if is_held.any() and not self.query.model.ranks_tuples:
             last = self.buffer.columns[AXIS].values[np.where(is_held, tail - 1, 0)]
-            is_before = is_held & (columns[AXIS].values < last)
+            axis = columns[AXIS].values
+            # A tie belongs before one held if order_by says so.
+            has_order = bool(self.query.order_by) and not self.geometry.is_placed
+            is_before = is_held & ((axis <= last) if has_order else (axis < last))
         is_merged = np.isin(codes, codes[is_before]) if is_before.any() else is_before
         for part, put in ((~is_merged, self.buffer.append), (is_merged, self._merge)):
             at = np.flatnonzero(part)

@@ -1,0 +1,151 @@
+"""Windowers over a buffer of many keys fire the extents of their model, however tuples come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import windrow as wr
+from tests.streams import (
+    count_windows,
+    delta_windows,
+    landmark_windows,
+    models,
+    session_windows,
+    time_windows,
+    times,
+)
+from windrow.core import WindowModel
+from windrow.engine.control import AXIS
+from windrow.engine.storage import Stored
+from windrow.engine.window_buffer import WindowBuffer
+from windrow.engine.windower import DecreasingAttribute, Share, Windower
+from windrow.kernels.interval_windows import ALWAYS
+
+Window = tuple[int, int, Any, Any, tuple[int, ...]]
+"""Key, id, start, end, and the places of its tuples within the key."""
+
+
+class Keys:
+    """A windower, its buffer, and which tuple of its key each held one is."""
+
+    def __init__(self, model: WindowModel, n_keys: int, share: Share | None = None) -> None:
+        self.buffer, self.windower = WindowBuffer(), Windower.of(model, share)
+        self.buffer.add_keys(n_keys)
+        self.windower.add_keys(np.zeros(n_keys, np.int64))
+        self.is_ranked = isinstance(model, wr.CountWindow)
+
+    def append(self, key: int, axis: list[int], first: int) -> None:
+        places = np.arange(first, first + len(axis))
+        codes = np.full(len(axis), key, np.int64)
+        ruling = places if self.is_ranked else np.array(axis, np.int64)
+        self.buffer.append(codes, {AXIS: Stored(ruling), "place": Stored(places)})
+        self.windower.count[key] += len(axis)
+
+    def fire(self, watermark: int) -> list[Window]:
+        fired = self.windower.fire(self.buffer, watermark)
+        places = self.buffer.columns["place"].values
+        columns: list[NDArray[Any]] = [fired.keys, fired.ids, fired.start, fired.end]
+        lists = [c.tolist() for c in (*columns, fired.lo, fired.hi)]
+        return [
+            (*window, tuple(places[lo:hi].tolist())) for *window, lo, hi in zip(*lists, strict=True)
+        ]
+
+
+def extents(model: WindowModel, axes: list[list[int]]) -> list[Window]:
+    found = []
+    for k, axis in enumerate(axes):
+        w = model.extents(np.array(axis, np.int64))
+        lists = [c.tolist() for c in (w.ids, w.start, w.end, w.lo, w.hi)]
+        for id, start, end, lo, hi in zip(*lists, strict=True):
+            found.append((k, id, start, end, tuple(range(lo, hi))))
+    return found
+
+
+@given(
+    models, st.lists(times(), min_size=1, max_size=3), st.lists(st.integers(-60, 300)).map(sorted)
+)
+def test_windows_fired_in_steps_are_the_models_extents(
+    model: WindowModel, axes: list[list[int]], watermarks: list[int]
+) -> None:
+    keys, found = Keys(model, len(axes)), []
+    passed = [0] * len(axes)
+    for watermark in [*watermarks, ALWAYS]:
+        for k, axis in enumerate(axes):
+            until = sum(t < watermark for t in axis)
+            keys.append(k, axis[passed[k] : until], passed[k])
+            passed[k] = until
+        found += keys.fire(watermark)
+    assert sorted(found) == sorted(extents(model, axes))
+
+
+@given(
+    time_windows | count_windows | landmark_windows,
+    times(),
+    st.integers(1, 4),
+    st.integers(1, 3),
+)
+def test_shares_of_the_windows_make_the_whole(
+    model: WindowModel, axis: list[int], n: int, batch: int
+) -> None:
+    found = []
+    for worker in range(n):
+        keys = Keys(model, 1, Share.of(worker, n, batch))
+        keys.append(0, axis, 0)
+        own = keys.fire(ALWAYS)
+        assert all(id // batch % n == worker for _, id, *_ in own)
+        found += own
+    assert sorted(found) == sorted(extents(model, [axis]))
+
+
+@given(models, times(), st.integers(-60, 200))
+def test_a_windower_goes_on_from_its_state(
+    model: WindowModel, axis: list[int], watermark: int
+) -> None:
+    first = Keys(model, 1)
+    until = sum(t < watermark for t in axis)
+    first.append(0, axis[:until], 0)
+    found = first.fire(watermark)
+    second = Keys(model, 1)
+    second.windower.restore({n: np.copy(v) for n, v in first.windower.state().items()})
+    held = first.buffer.positions_of(np.array([0]))
+    columns = {name: c.take(held) for name, c in first.buffer.columns.items()}
+    second.buffer.append(np.zeros(len(held), np.int64), columns)
+    second.append(0, axis[until:], until)
+    found += second.fire(ALWAYS)
+    assert sorted(found) == sorted(extents(model, [axis]))
+
+
+@given(time_windows | session_windows | delta_windows, times())
+def test_at_the_end_a_key_holds_no_tuple_of_a_later_window(
+    model: WindowModel, axis: list[int]
+) -> None:
+    keys = Keys(model, 1)
+    keys.append(0, axis, 0)
+    keys.fire(ALWAYS)
+    assert keys.fire(ALWAYS) == []
+
+
+def test_a_key_that_comes_late_gets_no_window_that_has_fired() -> None:
+    keys = Keys(wr.TimeWindow(10, 5), 1)
+    keys.append(0, [1], 0)
+    assert [w[1] for w in keys.fire(12)] == [-1, 0]
+    keys.buffer.add_keys(2)
+    keys.windower.add_keys(np.zeros(1, np.int64))
+    keys.append(1, [7], 0)
+    assert keys.fire(12) == []
+    assert keys.fire(15) == [(1, 1, 5, 15, (0,))]
+
+
+def test_a_falling_delta_attribute_names_its_key() -> None:
+    keys = Keys(wr.DeltaWindow("d", 1, 1), 2)
+    keys.append(0, [1, 2], 0)
+    keys.append(1, [5, 4], 0)
+    with pytest.raises(DecreasingAttribute, match="4 after 5") as failure:
+        keys.fire(ALWAYS)
+    assert failure.value.key == 1

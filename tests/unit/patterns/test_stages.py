@@ -1,0 +1,210 @@
+"""The stages of every pattern, nesting and level, as explain shows them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+from windrow import functions as wf
+from windrow.core import WindowModel
+from windrow.patterns import Pattern
+from windrow.patterns.lowering import lower
+
+TIME = wr.TimeWindow(10, 5)
+COUNT = wr.CountWindow(10, 5)
+SESSION = wr.SessionWindow(5)
+
+
+def stages(model: WindowModel, pattern: Pattern) -> list[str]:
+    table = pa.table({"k": ["a"], "t": [1], "x": [1]})
+    query = wr.stream(table).key_by("k").event_time("t").window(model).agg(n=wf.count())
+    lines = lower(query._complete(), pattern).describe().splitlines()
+    assert [line.split(". ")[0] for line in lines] == [str(i) for i in range(len(lines))]
+    return [line.split(". ", 1)[1] for line in lines]
+
+
+HASH2 = "emit hash(k) mod 2"
+PANES2 = "emit pane i of key k to (hash(k) + i) mod 2"
+WINDOWS3 = "emit window i of key k to (hash(k) + i) mod 3"
+DEALT2 = "emit tuples round-robin mod 2"
+DEALT2_OF_WINDOWS = "emit tuples of windows round-robin mod 2"
+PARTS3 = "emit parts of window i of key k to (hash(k) + i) mod 3"
+
+
+def collect(n: int) -> str:
+    return f"collect from {n} in order"
+
+
+def test_win_seq() -> None:
+    for model in (TIME, COUNT, SESSION):
+        assert stages(model, wr.WinSeq()) == ["WinSeq x 1"]
+
+
+def test_key_farm() -> None:
+    for model in (TIME, COUNT, SESSION):
+        assert stages(model, wr.KeyFarm(2)) == [HASH2, "WinSeq x 2", collect(2)]
+
+
+def test_active_win_farm() -> None:
+    assert stages(TIME, wr.WinFarm(3)) == [WINDOWS3, "WinSeq x 3", collect(3)]
+    batched = "emit window i of key k to (hash(k) + i // 4) mod 3"
+    assert stages(TIME, wr.WinFarm(3, batch=4)) == [batched, "WinSeq x 3", collect(3)]
+
+
+def test_active_win_farm_of_count_windows_ranks_first() -> None:
+    assert stages(COUNT, wr.WinFarm(3)) == ["Ranker x 1", WINDOWS3, "WinSeq x 3", collect(3)]
+    for level in (1, 2):
+        assert stages(COUNT, wr.WinFarm(3, level=level)) == [
+            f"Ranker x 1 | {WINDOWS3}",
+            "WinSeq x 3",
+            collect(3),
+        ]
+
+
+def test_agnostic_win_farm() -> None:
+    turns = "emit batches of windows to 3 in turn"
+    for model in (TIME, COUNT, SESSION):
+        farm = wr.WinFarm(3, workers="agnostic")
+        assert stages(model, farm) == ["Windower x 1", turns, "Executor x 3", collect(3)]
+        merged = wr.WinFarm(3, workers="agnostic", level=1)
+        assert stages(model, merged) == [f"Windower x 1 | {turns}", "Executor x 3", collect(3)]
+
+
+def test_pane_farm() -> None:
+    assert stages(TIME, wr.PaneFarm(2, 3)) == [
+        PANES2,
+        "PLQ x 2",
+        collect(2),
+        WINDOWS3,
+        "WLQ x 3",
+        collect(3),
+    ]
+
+
+def test_pane_farm_level_1_merges_the_collector_with_the_next_emitter() -> None:
+    assert stages(TIME, wr.PaneFarm(2, 3, level=1)) == [
+        PANES2,
+        "PLQ x 2",
+        f"{collect(2)} | {WINDOWS3}",
+        "WLQ x 3",
+        collect(3),
+    ]
+
+
+def test_pane_farm_level_2_is_all_to_all() -> None:
+    assert stages(TIME, wr.PaneFarm(2, 3, level=2)) == [
+        PANES2,
+        f"PLQ x 2 | {WINDOWS3}",
+        "WLQ x 3",
+        collect(3),
+    ]
+
+
+def test_pane_farm_of_count_windows_ranks_first() -> None:
+    assert stages(COUNT, wr.PaneFarm(2, 3, level=2)) == [
+        "Ranker x 1",
+        PANES2,
+        f"PLQ x 2 | {WINDOWS3}",
+        "WLQ x 3",
+        collect(3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [
+        (0, [DEALT2, "MAP x 2", collect(2), PARTS3, "REDUCE x 3", collect(3)]),
+        (1, [DEALT2, "MAP x 2", f"{collect(2)} | {PARTS3}", "REDUCE x 3", collect(3)]),
+        (2, [DEALT2, f"MAP x 2 | {PARTS3}", "REDUCE x 3", collect(3)]),
+    ],
+)
+def test_win_map_reduce(level: int, expected: list[str]) -> None:
+    pattern = wr.WinMapReduce(2, 3, level=level)  # type: ignore[arg-type]
+    assert stages(TIME, pattern) == expected
+    deciding = ["Windower x 1", DEALT2_OF_WINDOWS, *expected[1:]]
+    assert stages(COUNT, pattern) == deciding
+    assert stages(SESSION, pattern) == deciding
+
+
+def test_key_farm_of_pane_farms() -> None:
+    assert stages(TIME, wr.KeyFarm(2, wr.PaneFarm(2, 3))) == [
+        HASH2,
+        PANES2,
+        "PLQ x 4",
+        collect(2),
+        WINDOWS3,
+        "WLQ x 6",
+        collect(3),
+        collect(2),
+    ]
+
+
+def test_key_farm_level_1_has_one_last_collector() -> None:
+    assert stages(TIME, wr.KeyFarm(2, wr.PaneFarm(2, 3), level=1)) == [
+        HASH2,
+        PANES2,
+        "PLQ x 4",
+        collect(2),
+        WINDOWS3,
+        "WLQ x 6",
+        collect(6),
+    ]
+
+
+def test_key_farm_level_2_merges_emitters() -> None:
+    assert stages(TIME, wr.KeyFarm(2, wr.PaneFarm(2, 3, level=2), level=2)) == [
+        f"{HASH2} | {PANES2}",
+        f"PLQ x 4 | {WINDOWS3}",
+        "WLQ x 6",
+        collect(6),
+    ]
+
+
+def test_key_farm_of_pane_farms_of_count_windows_ranks_in_each() -> None:
+    assert stages(COUNT, wr.KeyFarm(2, wr.PaneFarm(2, 3, level=2), level=2)) == [
+        HASH2,
+        f"Ranker x 2 | {PANES2}",
+        f"PLQ x 4 | {WINDOWS3}",
+        "WLQ x 6",
+        collect(6),
+    ]
+
+
+def test_win_farm_of_pane_farms() -> None:
+    assert stages(TIME, wr.WinFarm(3, wr.PaneFarm(2, 3, level=2), level=2)) == [
+        f"{WINDOWS3} | {PANES2}",
+        f"PLQ x 6 | {WINDOWS3}",
+        "WLQ x 9",
+        collect(9),
+    ]
+
+
+def test_farms_of_win_map_reduces() -> None:
+    inner = wr.WinMapReduce(2, 3, level=2)
+    assert stages(TIME, wr.KeyFarm(2, inner, level=2)) == [
+        f"{HASH2} | {DEALT2}",
+        f"MAP x 4 | {PARTS3}",
+        "REDUCE x 6",
+        collect(6),
+    ]
+    assert stages(TIME, wr.WinFarm(3, inner, level=2)) == [
+        f"{WINDOWS3} | {DEALT2}",
+        f"MAP x 6 | {PARTS3}",
+        "REDUCE x 9",
+        collect(9),
+    ]
+    assert stages(SESSION, wr.WinFarm(2, inner, "agnostic", level=2)) == [
+        f"Windower x 1 | emit batches of windows to 2 in turn | {DEALT2_OF_WINDOWS}",
+        f"MAP x 4 | {PARTS3}",
+        "REDUCE x 6",
+        collect(6),
+    ]
+
+
+def test_hopping_count_windows_keep_their_ranks_in_a_farm_of_one() -> None:
+    """Tuples in gaps are not sent on, so those behind must not be ranked anew."""
+    stream = wr.stream({"x": [0, 1, 2, 3, 4]}).window(wr.CountWindow(1, 2))
+    for inner in (wr.WinSeq(), wr.PaneFarm(1, 1), wr.WinMapReduce(1, 1)):
+        query = stream.agg(xs=wf.collect("x")).using(wr.WinFarm(1, inner))
+        assert query.collect()["xs"].to_pylist() == [[0], [2], [4]], inner
