@@ -31,7 +31,7 @@ lint: $(INSTALLED) ## check format, lint and types
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 
-bench-kernels: $(INSTALLED)
+bench-kernels: $(INSTALLED) ## check and time the kernels and the engine in process
 	$(PYTHON) -m benchmarks.bench_kernels_ranges
 	$(PYTHON) -m benchmarks.bench_engine
 

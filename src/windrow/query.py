@@ -192,7 +192,8 @@ class Query:
         from windrow.spark.source import DataFrameSource
 
         assert isinstance(self.source, DataFrameSource)
-        return to_df(self._complete(), self.source.df, ordered=self.is_ordered)
+        pattern = self.pattern or WinSeq()
+        return to_df(self._complete(), self.source.df, pattern, ordered=self.is_ordered)
 
     def explain(self) -> None:
         """Print what will run: window, function, pattern and why."""

@@ -18,8 +18,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import windrow as wr
-from tests.patterns import patterns
-from tests.streams import models
+from tests.patterns import degrees, levels, patterns
+from tests.streams import landmark_windows, models, time_windows
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
 from windrow.engine.in_process import InProcess
@@ -279,11 +279,17 @@ EXPECTED: dict[Any, Any] = {
 }
 
 
-def check(data: st.DataObject, model: WindowModel, steps: list[Step], computes: list[Any]) -> None:
+def check(
+    data: st.DataObject,
+    model: WindowModel,
+    steps: list[Step],
+    computes: list[Any],
+    trees: st.SearchStrategy[Pattern] | None = None,
+) -> None:
     base = wr.stream(SCHEMA.empty_table()).key_by("k").event_time("t").order_by("seq")
     compute = data.draw(st.sampled_from(computes))
     query = compute(base.window(model))
-    pattern = data.draw(patterns(model, query.computation.is_decomposable))
+    pattern = data.draw(trees or patterns(model, query.computation.is_decomposable))
     try:
         query.using(pattern)
     except wr.WindrowError as refused:
@@ -310,9 +316,13 @@ def test_late_tuples(data: st.DataObject, model: WindowModel, steps: list[Step])
     check(data, model, steps, [tuples_of, sums_of, seen_by, in_pieces])
 
 
+pane_farms: st.SearchStrategy[Pattern] = st.builds(wr.PaneFarm, degrees, degrees, level=levels)
+ordered_trees = pane_farms | st.builds(wr.KeyFarm, degrees, pane_farms)
+
+
 @settings(max_examples=150)
-@given(st.data(), models, streams())
+@given(st.data(), time_windows | landmark_windows, streams())
 def test_late_tuples_of_functions_that_mind_the_order(
     data: st.DataObject, model: WindowModel, steps: list[Step]
 ) -> None:
-    check(data, model, steps, [trail_of])
+    check(data, model, steps, [trail_of], ordered_trees)

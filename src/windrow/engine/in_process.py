@@ -71,9 +71,9 @@ class InProcess:
     def _run(self, traffic: Traffic) -> list[pa.Table]:
         for i, node in enumerate(self.nodes):
             if isinstance(node, Emit):
-                traffic = _emit(node, traffic)
+                traffic = emit_traffic(node, traffic)
             elif isinstance(node, Collect):
-                traffic = _collect(self.query, node, traffic)
+                traffic = collect_traffic(self.query, node, traffic)
             else:
                 traffic = self._work(self.workers[i], traffic)
         return [table for messages in traffic.values() for table in messages if len(table)]
@@ -101,7 +101,7 @@ class InProcess:
                 worker.restore(state)
 
 
-def _emit(node: Emit, traffic: Traffic) -> Traffic:
+def emit_traffic(node: Emit, traffic: Traffic) -> Traffic:
     sent: Traffic = {}
     for index, messages in traffic.items():
         instance = index // node.fan_in
@@ -112,7 +112,7 @@ def _emit(node: Emit, traffic: Traffic) -> Traffic:
     return sent
 
 
-def _collect(query: WindowQuery, node: Collect, traffic: Traffic) -> Traffic:
+def collect_traffic(query: WindowQuery, node: Collect, traffic: Traffic) -> Traffic:
     collected: Traffic = {}
     for index, messages in traffic.items():
         collected.setdefault(index // node.fan_in, []).extend(messages)

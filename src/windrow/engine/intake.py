@@ -29,10 +29,13 @@ def take_in(
     """The tuples of a batch that belong somewhere, and how many do not.
 
     A tuple without a time, or in a delta window without its attribute, belongs nowhere.
-    Given that ``arrived`` tuples have come before, tuples are numbered as they arrive.
+    Given that ``arrived`` tuples have come before, tuples are numbered as they arrive, unless they
+    are already.
     """
     tuples = batch.select(needed_columns(query))
-    if arrived is not None:
+    if ARRIVAL in batch.column_names:
+        tuples = tuples.append_column(ARRIVAL, batch[ARRIVAL])
+    elif arrived is not None:
         arrival = np.arange(arrived, arrived + len(batch))
         tuples = tuples.append_column(ARRIVAL, pa.array(arrival))
     if query.time is not None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.engine.columns import Int64s, sort_keys
-from windrow.engine.control import TIME
+from windrow.engine.control import ARRIVAL, TIME
 from windrow.kernels.groups import sort_codes
 from windrow.kernels.interval_windows import ALWAYS, NEVER
 
@@ -28,9 +28,7 @@ class Placed:
     @property
     def tuples(self) -> pa.Table | None:
         """All parts in one."""
-        if len(self.parts) > 1:
-            return pa.concat_tables(self.parts, promote_options="permissive")
-        return self.parts[0] if self.parts else None
+        return _joined(self.parts) if self.parts else None
 
 
 class Placing:
@@ -54,17 +52,16 @@ class Placing:
         pending, self.pending = self.pending, []
         if not self.is_timed:
             return Placed(tuple(pending), None, previous)
-        if not _follow_each_other(pending):
-            pending = [pa.concat_tables(pending, promote_options="permissive")]
-        placed, late = [], None
+        placed, late = [], []
         for tuples in pending:
             passed, waiting = split_at(tuples, self.watermark)
             behind, on_time = split_at(passed, previous)
             self.add(waiting)
-            late = behind if len(behind) else late
-            if len(on_time):
-                placed.append(on_time)
-        return Placed(tuple(placed), late, previous)
+            late += [behind] if len(behind) else []
+            placed += [on_time] if len(on_time) else []
+        if not _follow_each_other(placed):
+            placed = [_joined(placed)]
+        return Placed(tuple(placed), _joined(late) if late else None, previous)
 
     def order(self, tuples: pa.Table, codes: Int64s) -> Int64s:
         """The order of tuples by key, time, ``order_by`` and arrival."""
@@ -73,27 +70,44 @@ class Placing:
         keys: list[Any] = [codes, time_of(tuples)] if self.is_timed else [codes]
         for name in self.order_by:
             keys.extend(sort_keys(tuples[name]))
+        if ARRIVAL in tuples.column_names:
+            keys.append(np.asarray(tuples[ARRIVAL].to_numpy()))
         return np.lexsort(keys[::-1])
 
     def is_in_order(self, tuples: pa.Table) -> bool:
         """Whether tuples stand in their order already, keys aside."""
         if self.order_by:
             return False
-        times = time_of(tuples) if self.is_timed else np.zeros(0, np.int64)
-        return bool((times[1:] >= times[:-1]).all())
+        times = time_of(tuples) if self.is_timed else np.zeros(len(tuples), np.int64)
+        is_after = times[1:] >= times[:-1]
+        if ARRIVAL in tuples.column_names and bool(is_after.all()):
+            arrival = np.asarray(tuples[ARRIVAL].to_numpy())
+            is_after = (times[1:] > times[:-1]) | (arrival[1:] > arrival[:-1])
+        return bool(is_after.all())
 
 
 def time_of(tuples: pa.Table) -> Int64s:
     return np.asarray(tuples[TIME].to_numpy())
 
 
+def _joined(parts: Sequence[pa.Table]) -> pa.Table:
+    """Parts one after the other; promoted to one schema where one has a column of nulls only."""
+    if len(parts) == 1:
+        return parts[0]
+    return pa.concat_tables(parts, promote_options="permissive")
+
+
 def _follow_each_other(parts: list[pa.Table]) -> bool:
     """Whether parts are in order of time, and each behind the one before."""
+    if len(parts) < 2:
+        return True
     last = NEVER
     for part in parts:
         times = time_of(part)
-        if int(times[0]) < last or not bool((times[1:] >= times[:-1]).all()):
-            return len(parts) < 2
+        # Ties are in order where parts come as they arrived, which those numbered may not.
+        is_behind = int(times[0]) > last if ARRIVAL in part.column_names else int(times[0]) >= last
+        if not is_behind or not bool((times[1:] >= times[:-1]).all()):
+            return False
         last = int(times[-1])
     return True
 

@@ -84,6 +84,7 @@ class Windower(ABC):
 
     def pass_by(self, watermark: int) -> None:
         """Let windows fire before there is any tuple."""
+        return
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What the windower knows of each key."""

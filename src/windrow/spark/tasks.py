@@ -1,0 +1,202 @@
+"""What runs in Spark's Python workers: the nodes of a stage over the batches of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.engine.control import ARRIVAL, TIME
+from windrow.engine.in_process import Traffic, collect_traffic, emit_traffic
+from windrow.engine.intake import take_in
+from windrow.engine.placing import time_of
+from windrow.engine.spec import WindowQuery
+from windrow.engine.stages import Collect, Emit, Node, Work
+from windrow.engine.workers.worker import KeyedWorker, Message, Worker
+from windrow.kernels.interval_windows import ALWAYS, NEVER
+from windrow.spark.messages import pack, unpack
+from windrow.spark.slots import slots
+
+PACKED = "slot int, target int, low bigint, watermark bigint, message binary"
+_SCHEMA = pa.schema(
+    [
+        ("slot", pa.int32()),
+        ("target", pa.int32()),
+        ("low", pa.int64()),
+        ("watermark", pa.int64()),
+        ("message", pa.binary()),
+    ]
+)
+GREATEST = "windrow.greatest"
+"""The column of the greatest time of the whole input, where the final watermark matters."""
+
+_CHUNK = 131_072
+"""Rows an emitter routes and packs at once."""
+_SLICE = 4_000_000
+"""Tuples a worker orders at once at the end of its input."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Where messages go: to ``width`` indices, those of ``fan_in`` targets being one."""
+
+    width: int
+    fan_in: int = 1
+
+
+@dataclass(frozen=True)
+class IntakeTask:
+    """Takes in rows of the input, routes them through the first emitters and packs them."""
+
+    query: WindowQuery
+    columns: tuple[str, ...]
+    """The columns' names: Spark does not let those with dots pass."""
+    emitters: tuple[Node, ...]
+    exchange: Exchange
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for chunk in _chunks(batches):
+            table = chunk.rename_columns(self.columns)
+            watermark = _final_watermark(self.query, table)
+            tuples, _ = take_in(self.query, table)
+            if len(tuples) == 0:
+                continue
+            traffic: Traffic = {0: [tuples]}
+            for node in self.emitters:
+                assert isinstance(node, Emit)
+                traffic = emit_traffic(node, traffic)
+            yield from _packed(self.exchange, traffic, watermark)
+
+
+def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches put together to chunks worth packing."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += len(batch)
+        if rows >= _CHUNK:
+            yield pa.Table.from_batches(waiting).combine_chunks()
+            waiting, rows = [], 0
+    if rows:
+        yield pa.Table.from_batches(waiting).combine_chunks()
+
+
+def _final_watermark(query: WindowQuery, table: pa.Table) -> int | None:
+    if GREATEST not in table.column_names:
+        return None
+    greatest = table[GREATEST][0].as_py()
+    return NEVER if greatest is None else (greatest - query.delay) // 1000 * 1000
+
+
+@dataclass(frozen=True)
+class StageTask:
+    """Runs nodes over packed messages; hands on packed messages, or results at the end."""
+
+    query: WindowQuery
+    nodes: tuple[Node, ...]
+    exchange: Exchange | None
+    result_schema: pa.Schema | None
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        workers: dict[int, Worker] = {}
+        watermark: int | None = None
+        waiting: Traffic = {}
+        for target, low, watermark, message in _rows(batches):
+            index = target // self._fan_in
+            if not isinstance(self.nodes[0], Work):
+                waiting.setdefault(index, []).append(message)
+                continue
+            worker = workers.get(index)
+            if worker is None:
+                worker = workers[index] = self.nodes[0].make(index)
+            worker.push(message)
+            reached = self._reached(worker, low)
+            if reached is not None:
+                yield from self._hand_on({index: worker.advance(reached)}, watermark)
+        for index, worker in workers.items():
+            for given in _finish(worker, self._end(watermark)):
+                yield from self._hand_on({index: given}, watermark)
+        if waiting:
+            yield from self._hand_on(waiting, watermark, self.nodes)
+
+    @property
+    def _fan_in(self) -> int:
+        return self.nodes[0].fan_in if isinstance(self.nodes[0], Collect) else 1
+
+    def _reached(self, worker: Worker, low: int) -> int | None:
+        """How far a worker may move on before more input: messages come in order of ``low``."""
+        if not isinstance(worker, KeyedWorker):
+            return None
+        if worker.placing.is_timed:
+            return low
+        return None if worker.placing.order_by or self.query.time is not None else NEVER
+
+    def _end(self, watermark: int | None) -> int:
+        if self.query.partial == "emit":
+            return ALWAYS
+        return NEVER if watermark is None else watermark
+
+    def _hand_on(
+        self, traffic: Traffic, watermark: int | None, nodes: tuple[Node, ...] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        for node in self.nodes[1:] if nodes is None else nodes:
+            if isinstance(node, Emit):
+                traffic = emit_traffic(node, traffic)
+            else:
+                assert isinstance(node, Collect)
+                traffic = collect_traffic(self.query, Collect(1), traffic)
+        if self.exchange is not None:
+            yield from _packed(self.exchange, traffic, watermark)
+            return
+        for messages in traffic.values():
+            for table in messages:
+                yield from table.cast(self.result_schema).to_batches(max_chunksize=_CHUNK)
+
+
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, int | None, Message]]:
+    for batch in batches:
+        targets, lows = batch["target"].to_pylist(), batch["low"].to_pylist()
+        watermarks, messages = batch["watermark"].to_pylist(), batch["message"]
+        for target, low, watermark, message in zip(
+            targets, lows, watermarks, messages, strict=True
+        ):
+            yield target, low, watermark, unpack(message.as_py())
+
+
+def _packed(
+    exchange: Exchange, traffic: Traffic, watermark: int | None
+) -> Iterator[pa.RecordBatch]:
+    salted = slots(exchange.width)
+    for target, messages in traffic.items():
+        for message in messages:
+            slot = salted[target // exchange.fan_in]
+            row: list[Any] = [slot, target, _low(message), watermark, pack(message)]
+            yield pa.record_batch([[v] for v in row], schema=_SCHEMA)
+
+
+def _low(message: Message) -> int:
+    """Where a message begins, in time or arrival."""
+    if not isinstance(message, pa.Table):
+        return 0
+    for name in (TIME, ARRIVAL):
+        if name in message.column_names:
+            return int(np.asarray(message[name].to_numpy()).min())
+    return 0
+
+
+def _finish(worker: Worker, watermark: int) -> Iterator[list[Message]]:
+    """Move on to the end, in slices of time where much is waiting: each is ordered by itself."""
+    if isinstance(worker, KeyedWorker) and worker.placing.is_timed:
+        waiting = sum(map(len, worker.placing.pending))
+        if waiting > 2 * _SLICE:
+            sample = [time_of(t)[:: max(1, waiting // 100_000)] for t in worker.placing.pending]
+            edges = np.quantile(
+                np.concatenate(sample), np.arange(_SLICE, waiting, _SLICE) / waiting
+            )
+            for edge in np.unique(edges.astype(np.int64)):
+                yield worker.advance(min(int(edge), watermark))
+    yield worker.advance(watermark)
