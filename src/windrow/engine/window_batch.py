@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -80,13 +79,8 @@ class WindowBatch:
 def pack_batches(
     columns: TupleColumns, windows: FiredWindows, keys: KeyTable, batch: int
 ) -> Iterator[WindowBatch]:
-    """Batches of at most ``batch`` consecutive windows of a key."""
-    if len(windows) == 0:
-        return
+    """Batches of ``batch`` windows, consecutive ones of a key, then of the next."""
     ordered = windows.take(np.lexsort((windows.ids, windows.keys)))
-    is_first = np.diff(ordered.keys, prepend=-1) != 0
-    first = np.maximum.accumulate(np.where(is_first, np.arange(len(ordered)), 0))
-    opens = (np.arange(len(ordered)) - first) % batch == 0
-    edges = np.append(np.flatnonzero(opens), len(ordered))
-    for begin, end in pairwise(edges):
-        yield WindowBatch.pack(columns, ordered.take(np.arange(begin, end)), keys)
+    for begin in range(0, len(ordered), batch):
+        at = np.arange(begin, min(begin + batch, len(ordered)))
+        yield WindowBatch.pack(columns, ordered.take(at), keys)

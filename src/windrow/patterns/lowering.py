@@ -95,11 +95,13 @@ class _Lowering:
 
     def _agnostic(self, pattern: WinFarm) -> list[Node]:
         query, n, inner = self.query, pattern.n, pattern.inner
+        parts = inner.map if isinstance(inner, WinMapReduce) else 1
+        make = making.windower(query, _Farm().share, pattern.batch, n, parts)
+        emit = Emit(InTurn(n))
         if isinstance(inner, WinMapReduce):
-            windower = Work("Windower", making.windower(query, pattern.batch, inner.map), 1)
-            return [windower, Emit(InTurn(n)), *self._reduce_parts(inner, _Farm(n))]
-        windower = Work("Windower", making.windower(query, pattern.batch, 1), 1)
-        return [windower, Emit(InTurn(n)), Work("Executor", making.executor(query, False), n)]
+            return [Work("Windower", make, 1), emit, *self._reduce_parts(inner, _Farm(n))]
+        executor = Work("Executor", making.executor(query, False), n)
+        return [Work("Windower", make, 1), emit, executor]
 
     def _pane_farm(self, pattern: PaneFarm, farm: _Farm) -> list[Node]:
         query, keys = self.query, self.query.keys
@@ -122,11 +124,8 @@ class _Lowering:
     def _map_reduce(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
         query = self.query
         if not making.is_timed_interval(query.model) or self.n_rounds > 1:
-            if farm.outer > 1:
-                make = making.share_windower(query, farm.share, pattern.map)
-                return [Work("Windower", make, farm.n), *self._reduce_parts(pattern, farm)]
-            windower = Work("Windower", making.windower(query, 1, pattern.map), farm.n)
-            return [windower, *self._reduce_parts(pattern, farm)]
+            make = making.windower(query, farm.share, 1, 1, pattern.map)
+            return [Work("Windower", make, farm.n), *self._reduce_parts(pattern, farm)]
         mapper = making.mapper(query, farm.share, pattern.map)
         return [
             Emit(Dealt(pattern.map)),

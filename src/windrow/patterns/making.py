@@ -86,23 +86,18 @@ def _win_seq(query: WindowQuery, axis: str | None, share_of: ShareOf, index: int
     return WinSeq(query, Geometry(query.model, axis), WholeWindows(query), columns, share, share)
 
 
-def windower(query: WindowQuery, batch: int, parts: int) -> Make:
-    return partial(_windower, query, batch, parts)
+def windower(query: WindowQuery, share_of: ShareOf, batch: int, executors: int, parts: int) -> Make:
+    return partial(_windower, query, share_of, batch, executors, parts)
 
 
-def _windower(query: WindowQuery, batch: int, parts: int, index: int) -> Worker:
-    geometry = Geometry(query.model, own_axis(query))
-    return WindowerWorker(query, geometry, kept_columns(query, False), Share(), batch, parts)
-
-
-def share_windower(query: WindowQuery, share_of: ShareOf, parts: int) -> Make:
-    return partial(_share_windower, query, share_of, parts)
-
-
-def _share_windower(query: WindowQuery, share_of: ShareOf, parts: int, index: int) -> Worker:
-    geometry = Geometry(query.model, position(query))
-    columns = kept_columns(query, False)
-    return WindowerWorker(query, geometry, columns, share_of(index), 1, parts)
+def _windower(
+    query: WindowQuery, share_of: ShareOf, batch: int, executors: int, parts: int, index: int
+) -> Worker:
+    share = share_of(index)
+    axis = own_axis(query) if share.n == 1 else position(query)
+    columns = kept_columns(query, are_pieces=False)
+    geometry = Geometry(query.model, axis)
+    return WindowerWorker(query, geometry, columns, share, batch, executors, parts)
 
 
 def executor(query: WindowQuery, are_parts: bool) -> Make:

@@ -14,9 +14,16 @@ from windrow.engine.windower import Share
 from windrow.engine.workers.win_seq import Geometry, WinSeq
 from windrow.engine.workers.worker import Message, Worker
 
+_BATCHES_EACH = 4
+"""Batches for each executor at a time: enough to even out windows of unequal cost."""
+
 
 class WindowerWorker(WinSeq):
-    """Keeps the tuples of open windows and, as windows fire, hands on packed batches of them."""
+    """Keeps the tuples of open windows and, as windows fire, hands on packed batches of them.
+
+    At least ``batch`` windows each, and no more batches than keep ``executors`` busy: the windows
+    of a batch share their tuples.
+    """
 
     def __init__(
         self,
@@ -25,13 +32,15 @@ class WindowerWorker(WinSeq):
         columns: dict[str, pa.DataType],
         share: Share,
         batch: int,
+        executors: int,
         parts: int,
     ) -> None:
         super().__init__(query, geometry, None, columns, share, share)
-        self.batch, self.parts = batch, parts
+        self.batch, self.executors, self.parts = batch, executors, parts
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
-        batches = pack_batches(columns, windows, self.keys, self.batch)
+        batch = max(self.batch, -(-len(windows) // (_BATCHES_EACH * self.executors)))
+        batches = pack_batches(columns, windows, self.keys, batch)
         return [part for packed in batches for part in packed.split(self.parts)]
 
 
