@@ -76,8 +76,9 @@ class Query:
         _require_columns("key_by", columns)
         self._check_columns("key_by", columns)
         for name in columns:
-            if self.source.types[name].startswith("map"):
-                raise WindrowError("a key cannot be a map", f"{name!r}")
+            kind = self.source.types[name]
+            if kind.startswith(("map", "array")):
+                raise WindrowError("a key cannot be a map or an array", f"{name!r} of {kind}")
         return replace(self, keys=columns)._checked()
 
     def event_time(self, column: str, delay: Duration = 0) -> Query:
@@ -152,8 +153,6 @@ class Query:
         result.
         """
         decompose = Decompose.of(partial, combine, partial_returns, returns)
-        for r in decompose.rounds:
-            parse_partial(r.partial_returns)
         return self._computing(decompose)
 
     def using(self, pattern: Pattern) -> Query:
@@ -235,6 +234,12 @@ class Query:
         if len(taken) < len(self.keys) + len(CONTROL_COLUMNS):
             rule = f"a key column must not be named {CONTROL_COLUMNS}"
             raise WindrowError(rule, f"{list(self.keys)}", "rename it first.")
+        if isinstance(self.computation, Decompose):
+            for r in self.computation.rounds:
+                clash = [n for n in _partial_names(r.partial_returns) if n in self.keys]
+                if clash:
+                    rule = "fields of partial_returns must differ from the key columns"
+                    raise WindrowError(rule, f"{clash}", "choose another name.")
         for name in query.result_schema().names:
             if name.casefold() in taken:
                 raise WindrowError(
@@ -266,11 +271,11 @@ class Query:
         )
 
 
-def parse_partial(returns: str) -> None:
-    """Refuse a bad ``partial_returns``."""
+def _partial_names(returns: str) -> list[str]:
     from windrow.engine.ddl import parse_schema
 
-    parse_schema(returns, "partial_returns")
+    names: list[str] = parse_schema(returns, "partial_returns").names
+    return names
 
 
 def _require_columns(step: str, columns: tuple[str, ...]) -> None:

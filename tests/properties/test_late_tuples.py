@@ -316,8 +316,9 @@ def test_late_tuples(data: st.DataObject, model: WindowModel, steps: list[Step])
     check(data, model, steps, [tuples_of, sums_of, seen_by, in_pieces])
 
 
-pane_farms: st.SearchStrategy[Pattern] = st.builds(wr.PaneFarm, degrees, degrees, level=levels)
-ordered_trees = pane_farms | st.builds(wr.KeyFarm, degrees, pane_farms)
+farms: st.SearchStrategy[Pattern] = st.builds(wr.KeyFarm, degrees, level=levels) | st.builds(
+    wr.WinFarm, degrees, workers=st.sampled_from(["active", "agnostic"]), level=levels
+)
 
 
 @settings(max_examples=150)
@@ -325,4 +326,4 @@ ordered_trees = pane_farms | st.builds(wr.KeyFarm, degrees, pane_farms)
 def test_late_tuples_of_functions_that_mind_the_order(
     data: st.DataObject, model: WindowModel, steps: list[Step]
 ) -> None:
-    check(data, model, steps, [trail_of], ordered_trees)
+    check(data, model, steps, [trail_of], farms)

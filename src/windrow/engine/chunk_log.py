@@ -57,6 +57,8 @@ class ChunkLog:
         self.length = length
         self.chunks: dict[int, Chunk] = {}
         self.next_number = 0
+        self.base = 0
+        """The first chunk since compaction: of those before it no copy has any use."""
 
     def __len__(self) -> int:
         """The number of tuples, evicted ones included."""
@@ -95,7 +97,7 @@ class ChunkLog:
 
     def compact(self, buffer: WindowBuffer) -> None:
         """Replace all chunks by one of the tuples alive. Time O(tuples alive), rarely."""
-        self.chunks = {}
+        self.chunks, self.base = {}, self.next_number
         codes, columns = buffer.contents()
         if len(codes):
             self.append(codes, columns)

@@ -71,6 +71,25 @@ class Evaluator(ABC):
         arrays = [result_array(f.name, [r[f.name] for r in rows], f.type) for f in self.schema]
         return arrays, np.repeat(np.arange(len(windows)), counts)
 
+    def naming(
+        self,
+        function: Any,
+        compute: Callable[[TupleColumns, FiredWindows], Any],
+        columns: TupleColumns,
+        windows: FiredWindows,
+        keys: KeyTable,
+    ) -> Any:
+        """Compute many windows at once; where that fails, one by one, to name the one at fault."""
+        try:
+            return compute(columns, windows)
+        except WindrowError:
+            raise
+        except Exception:
+            for i, window in enumerate(self.windows(columns, windows, keys)):
+                one = windows.take(np.array([i]))
+                call(lambda _, one=one: compute(columns, one), window, repr(function))  # type: ignore[misc]
+            raise
+
     def windows(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Any:
         """Each window as a user sees it."""
         shown = columns.shown([c for c in self.query.types if c in columns.stored])
@@ -104,44 +123,14 @@ class WholeWindows(Evaluator):
             compact, ranges = columns.compact(windows)
             functions = computation.functions
             kinds = self.schema.types
-            return [
-                self._aggregate(name, compact, ranges, kind, keys)
-                for name, kind in zip(functions, kinds, strict=True)
-            ], None
+            results = []
+            for function, kind in zip(functions.values(), kinds, strict=True):
+                compute = partial(aggregate, function, kind=kind)
+                results.append(self.naming(function, compute, compact, ranges, keys))
+            return results, None
         if isinstance(computation, Fold):
             return self._call_each(_folding(computation, columns), columns, windows, keys)
-        function = _whole(computation)
-        return self._call_each(function, columns, windows, keys)
-
-    def _aggregate(
-        self,
-        name: str,
-        columns: TupleColumns,
-        windows: FiredWindows,
-        kind: pa.DataType,
-        keys: KeyTable,
-    ) -> pa.Array:
-        assert isinstance(self.query.computation, Aggregation)
-        function = self.query.computation.functions[name]
-        try:
-            return aggregate(function, columns, windows, kind)
-        except WindrowError:
-            raise
-        except Exception as failure:
-            for window in self.windows(columns, windows, keys):
-                one = windows.take(np.flatnonzero(_is(windows, window)))
-                call(partial(_again, function, columns, one, kind), window, repr(function))
-            raise failure
-
-
-def _again(
-    function: Any, columns: TupleColumns, windows: FiredWindows, kind: Any, _: Window
-) -> Any:
-    return aggregate(function, columns, windows, kind)
-
-
-def _is(windows: FiredWindows, window: Window) -> Any:
-    return (windows.ids == window.id) & (windows.lo == window._lo) & (windows.hi == window._hi)
+        return self._call_each(_whole(computation), columns, windows, keys)
 
 
 class PiecesOfWindows(Evaluator):
@@ -167,7 +156,11 @@ class PiecesOfWindows(Evaluator):
         compact, ranges = columns.compact(windows)
         length = int(ranges.hi.max(initial=0))
         positions = order_positions(compact, self.order, length)
-        return self.partials.lift(compact, ranges, positions), None
+        arrays = []
+        for function in self.partials.functions.values():
+            lift = partial(self.partials.lift, function, positions)
+            arrays += self.naming(function, lift, compact, ranges, keys)
+        return arrays, None
 
 
 class WindowsOfPieces(Evaluator):
@@ -185,7 +178,11 @@ class WindowsOfPieces(Evaluator):
         computation = self.query.computation
         if isinstance(computation, Aggregation):
             compact, ranges = columns.compact(windows)
-            return self.partials.combine(compact, ranges), None
+            results = []
+            for name, function in self.partials.functions.items():
+                combine = partial(self.partials.combine, name)
+                results.append(self.naming(function, combine, compact, ranges, keys))
+            return results, None
         assert isinstance(computation, Decompose)
         together = combining(computation.last, columns, self.fields)
         return self._call_each(together, columns, windows, keys)

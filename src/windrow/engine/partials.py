@@ -11,7 +11,13 @@ import pyarrow as pa
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
-from windrow.engine.aggregation import decode, scalar_partials, slide_partials, to_arrow
+from windrow.engine.aggregation import (
+    decode,
+    result_array,
+    scalar_partials,
+    slide_partials,
+    to_arrow,
+)
 from windrow.engine.fired import FiredWindows, TupleColumns
 from windrow.engine.spec import WindowQuery
 from windrow.engine.storage import ColumnStorage
@@ -58,30 +64,27 @@ class PartialColumns:
         return pa.float64() if pa.types.is_floating(storage.kind) else pa.int64()
 
     def lift(
-        self, columns: TupleColumns, windows: FiredWindows, positions: Sequence[Any]
+        self,
+        function: Aggregate[Any, Any, Any],
+        positions: Sequence[Any],
+        columns: TupleColumns,
+        windows: FiredWindows,
     ) -> list[pa.Array]:
-        """The partials of each range of tuples; ``positions`` order the tuples of a key."""
-        arrays: list[pa.Array] = []
-        for function in self.functions.values():
-            if self.is_reducible(function):
-                arrays.extend(_reduce(function, columns, windows))
-            else:
-                partials = scalar_partials(function, columns, windows, positions)
-                arrays.append(pa.array([pickle.dumps(p) for p in partials], pa.binary()))
-        return arrays
+        """A function's partials of ranges of tuples; ``positions`` order the tuples of a key."""
+        if self.is_reducible(function):
+            return _reduce(function, columns, windows)
+        partials = scalar_partials(function, columns, windows, positions)
+        return [pa.array([pickle.dumps(p) for p in partials], pa.binary())]
 
-    def combine(self, columns: TupleColumns, windows: FiredWindows) -> list[pa.Array]:
-        """The results of each range of partials."""
-        results = []
-        for name, function in self.functions.items():
-            if self.is_reducible(function):
-                results.append(self._lower(name, function, columns, windows))
-                continue
-            pickled = columns.stored[f"{name}#"].values
-            wholes = _combine_pickled(function, pickled, windows)
-            lowered = [function.empty if p is None else function.lower(p[0]) for p in wholes]
-            results.append(pa.array(lowered, self.kinds[name]))
-        return results
+    def combine(self, name: str, columns: TupleColumns, windows: FiredWindows) -> pa.Array:
+        """The results of a function over ranges of partials."""
+        function = self.functions[name]
+        if self.is_reducible(function):
+            return self._lower(name, function, columns, windows)
+        pickled = columns.stored[f"{name}#"].values
+        wholes = _combine_pickled(function, pickled, windows)
+        lowered = [function.empty if p is None else function.lower(p[0]) for p in wholes]
+        return result_array(name, lowered, self.kinds[name])
 
     def _lower(
         self, name: str, function: Any, columns: TupleColumns, windows: FiredWindows

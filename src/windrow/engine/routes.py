@@ -83,7 +83,10 @@ class ByWindow(Route):
         """Which rows each worker is sent."""
         n = self.n * self.outer
         first, last = self.model.mapping(np.asarray(table[self.position].to_numpy()))
-        first, last = first // self.batch, np.where(first <= last, last // self.batch, first - 1)
+        first, last = (
+            first // self.batch,
+            np.where(first <= last, last // self.batch, first // self.batch - 1),
+        )
         first = first.astype(np.int64)
         ahead = np.minimum(last - first, n)
         shift = _hashes(table, self.keys, n) + first

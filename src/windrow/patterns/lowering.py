@@ -67,7 +67,7 @@ class _Lowering:
         if isinstance(pattern, PaneFarm):
             return [*self._rankers(farm.n), *self._pane_farm(pattern, farm)]
         if isinstance(pattern, WinMapReduce):
-            return self._map_reduce(pattern, farm)
+            return self._map_reduce(pattern, farm, making.own_axis(self.query))
         make = making.win_seq(self.query, making.own_axis(self.query), farm.share)
         return [Work("WinSeq", make, farm.n)]
 
@@ -88,7 +88,7 @@ class _Lowering:
         if isinstance(inner, PaneFarm):
             body = self._pane_farm(inner, farm)
         elif isinstance(inner, WinMapReduce):
-            body = self._map_reduce(inner, farm)
+            body = self._map_reduce(inner, farm, self.position)
         else:
             body = [Work("WinSeq", making.win_seq(query, self.position, farm.share), n)]
         return [*self._rankers(1), emit, *body, Collect(n)]
@@ -96,7 +96,8 @@ class _Lowering:
     def _agnostic(self, pattern: WinFarm) -> list[Node]:
         query, n, inner = self.query, pattern.n, pattern.inner
         parts = inner.map if isinstance(inner, WinMapReduce) else 1
-        make = making.windower(query, _Farm().share, pattern.batch, n, parts)
+        axis = making.own_axis(query)
+        make = making.windower(query, axis, _Farm().share, pattern.batch, n, parts)
         emit = Emit(InTurn(n))
         if isinstance(inner, WinMapReduce):
             return [Work("Windower", make, 1), emit, *self._reduce_parts(inner, _Farm(n))]
@@ -121,10 +122,10 @@ class _Lowering:
             Collect(pattern.wlq),
         ]
 
-    def _map_reduce(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
+    def _map_reduce(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
         query = self.query
         if not making.is_timed_interval(query.model) or self.n_rounds > 1:
-            make = making.windower(query, farm.share, 1, 1, pattern.map)
+            make = making.windower(query, axis, farm.share, 1, 1, pattern.map)
             return [Work("Windower", make, farm.n), *self._reduce_parts(pattern, farm)]
         mapper = making.mapper(query, farm.share, pattern.map)
         return [

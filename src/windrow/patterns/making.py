@@ -86,18 +86,24 @@ def _win_seq(query: WindowQuery, axis: str | None, share_of: ShareOf, index: int
     return WinSeq(query, Geometry(query.model, axis), WholeWindows(query), columns, share, share)
 
 
-def windower(query: WindowQuery, share_of: ShareOf, batch: int, executors: int, parts: int) -> Make:
-    return partial(_windower, query, share_of, batch, executors, parts)
+def windower(
+    query: WindowQuery, axis: str | None, share_of: ShareOf, batch: int, executors: int, parts: int
+) -> Make:
+    return partial(_windower, query, axis, share_of, batch, executors, parts)
 
 
 def _windower(
-    query: WindowQuery, share_of: ShareOf, batch: int, executors: int, parts: int, index: int
+    query: WindowQuery,
+    axis: str | None,
+    share_of: ShareOf,
+    batch: int,
+    executors: int,
+    parts: int,
+    index: int,
 ) -> Worker:
-    share = share_of(index)
-    axis = own_axis(query) if share.n == 1 else position(query)
     columns = kept_columns(query, are_pieces=False)
     geometry = Geometry(query.model, axis)
-    return WindowerWorker(query, geometry, columns, share, batch, executors, parts)
+    return WindowerWorker(query, geometry, columns, share_of(index), batch, executors, parts)
 
 
 def executor(query: WindowQuery, are_parts: bool) -> Make:

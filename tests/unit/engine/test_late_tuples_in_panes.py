@@ -47,7 +47,7 @@ def run(pattern: Pattern, model: wr.TimeWindow, *steps: int | list[tuple[int, st
     return sorted((row["window_id"], row["text"]) for row in found)
 
 
-@pytest.mark.parametrize("pattern", [wr.WinSeq(), wr.PaneFarm(1, 1), wr.WinFarm(2)], ids=str)
+@pytest.mark.parametrize("pattern", [wr.WinSeq(), wr.WinFarm(2)], ids=str)
 def test_a_tuple_late_for_its_pane_takes_its_place_in_the_window(pattern: Pattern) -> None:
     """Pane [4, 8) has fired when the tuple at 6 comes, windows 0 and 1 have not.
 

@@ -64,11 +64,13 @@ def combined(partials: PartialColumns, rows: list[dict[str, Any]], cuts: list[in
     """The results over all rows, from partials of the runs between the cuts."""
     columns = TupleColumns.of(pa.Table.from_pylist(rows, SCHEMA))
     positions = order_positions(columns, [], len(rows))
-    pieces = partials.lift(columns, ranges(cuts), positions)
+    functions = partials.functions.values()
+    lifted = [partials.lift(f, positions, columns, ranges(cuts)) for f in functions]
+    pieces = [array for arrays in lifted for array in arrays]
     assert [p.type for p in pieces] == partials.schema.types
     table = pa.table(pieces, names=partials.schema.names)
-    found = partials.combine(TupleColumns.of(table), ranges([0, len(cuts) - 1]))
-    return [array.to_pylist()[0] for array in found]
+    whole = TupleColumns.of(table), ranges([0, len(cuts) - 1])
+    return [partials.combine(name, *whole).to_pylist()[0] for name in partials.functions]
 
 
 values = st.fixed_dictionaries(

@@ -41,13 +41,12 @@ def seen(batch: WindowBatch) -> Windows:
     ]
 
 
-def test_consecutive_windows_of_a_key_are_packed_together() -> None:
+def test_consecutive_windows_are_packed_together() -> None:
     windows = [(0, 0, 0, 2), (0, 1, 1, 3), (0, 2, 2, 4), (1, 7, 4, 6)]
     batches = packed(windows, 2, [10, 11, None, 13, 14, 15])
     assert [seen(b) for b in batches] == [
         [("a", 0, [10, 11]), ("a", 1, [11, None])],
-        [("a", 2, [None, 13])],
-        [(None, 7, [14, 15])],
+        [("a", 2, [None, 13]), (None, 7, [14, 15])],
     ]
 
 
@@ -61,8 +60,7 @@ def test_shared_tuples_are_packed_once_and_the_axis_stays_behind() -> None:
 def test_windows_are_put_in_order_of_key_and_id() -> None:
     batches = packed([(2, 1, 2, 3), (0, 5, 0, 1), (2, 0, 1, 3)], 9, [7, 8, 9])
     assert [seen(b) for b in batches] == [
-        [("a", 5, [7])],
-        [("c", 0, [8, 9]), ("c", 1, [9])],
+        [("a", 5, [7]), ("c", 0, [8, 9]), ("c", 1, [9])],
     ]
 
 

@@ -204,22 +204,26 @@ class WinSeq(KeyedWorker):
     def snapshot(self) -> Snapshot:
         state = {name: np.copy(values) for name, values in self.windower.state().items()}
         alive = self.buffer.tail - self.buffer.head
-        log = {"chunks": dict(self.log.chunks), "next_number": self.log.next_number}
+        log = {"chunks": dict(self.log.chunks), "next": self.log.next_number, "base": self.log.base}
         return {**super().snapshot(), **log, "alive": alive, "windower": state}
 
     def restore(self, snapshot: Snapshot) -> None:
         """Take up another worker's state: of its chunks only those that are not here are read."""
-        chunks: dict[int, Chunk] = snapshot["chunks"]
         known = self.log.next_number - 1
-        if any(number <= known and number not in self.log.chunks for number in chunks):
+        if snapshot["next"] <= known:
             raise ValueError("the snapshot is older than the worker, or of another one")
         super().restore(snapshot)
+        if snapshot["base"] > known:
+            self.buffer, known = WindowBuffer(), -1
+            self.buffer.add_keys(len(self.keys))
+        chunks: dict[int, Chunk] = snapshot["chunks"]
         for number, chunk in chunks.items():
             if number > known:
                 self._append(chunk.codes, chunk.columns)
         self.buffer.head = self.buffer.tail - snapshot["alive"]
         self.windower.restore(snapshot["windower"])
-        self.log.chunks, self.log.next_number = dict(chunks), snapshot["next_number"]
+        self.log.chunks, self.log.base = dict(chunks), snapshot["base"]
+        self.log.next_number = snapshot["next"]
 
 
 def _joined(a: Stored, b: Stored) -> Stored:
