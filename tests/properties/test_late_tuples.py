@@ -289,7 +289,8 @@ def check(
     base = wr.stream(SCHEMA.empty_table()).key_by("k").event_time("t").order_by("seq")
     compute = data.draw(st.sampled_from(computes))
     query = compute(base.window(model))
-    pattern = data.draw(trees or patterns(model, query.computation.is_decomposable))
+    legal = patterns(model, query.computation.is_decomposable) if trees is None else trees
+    pattern = data.draw(legal)
     try:
         query.using(pattern)
     except wr.WindrowError as refused:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from windrow.core.computation import Aggregation
 from windrow.engine.spec import WindowQuery
-from windrow.patterns import Pattern, WinSeq
+from windrow.engine.stages import Stages
+from windrow.patterns import Pattern
 
 
-def explain(query: WindowQuery, pattern: Pattern | None) -> str:
-    """The window, what is computed, and the pattern that computes it."""
+def explain(query: WindowQuery, pattern: Pattern, why: str, stages: Stages, runs: str) -> str:
+    """The window, what is computed, the pattern and its stages."""
     model, computation = query.model, query.computation
     if isinstance(computation, Aggregation):
         what = ", ".join(f"{name}={f!r}" for name, f in computation.functions.items())
@@ -20,6 +21,8 @@ def explain(query: WindowQuery, pattern: Pattern | None) -> str:
         "per key": ", ".join(query.keys) or "none: one stream",
         "order": ", ".join([*order, *query.order_by, "arrival"]),
         "compute": what,
-        "pattern": f"{pattern or WinSeq()!r}{'' if pattern else ' (none was given)'}",
+        "pattern": f"{pattern!r}: {why}",
+        "runs": runs,
+        "stages": stages.describe().replace("\n", "\n" + " " * 9),
     }
     return "\n".join(f"{name:<8} {value}" for name, value in lines.items())

@@ -1,0 +1,44 @@
+"""Choosing a pattern by rule, where none is given.
+
+The questions are those of 001_3806c06d13ee46ae, Figure 14 (keys? decomposable? sliding?) and of
+002_a2000d7e0f4e21a9, Figure 7 (can a tuple's windows be known when it arrives?).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from windrow.core.models import Context, CountWindow, LandmarkWindow, TimeWindow
+from windrow.engine.spec import WindowQuery
+from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A pattern and why it was chosen."""
+
+    pattern: Pattern
+    why: str
+
+
+def choose(query: WindowQuery, cores: int) -> Choice:
+    """The pattern for a query on so many cores."""
+    if cores == 1:
+        return Choice(WinSeq(), "there is one core")
+    if query.keys:
+        return Choice(KeyFarm(cores), "the stream has keys: they are independent of each other")
+    computation, model = query.computation, query.model
+    if computation.is_decomposable and not computation.minds_order:
+        if isinstance(model, TimeWindow | CountWindow) and model.slide < model.length:
+            why = "no keys, overlapping windows, a function of pieces: panes are shared"
+            return Choice(PaneFarm(cores, 1, level=2), why)
+        if isinstance(model, LandmarkWindow):
+            why = "no keys, growing windows, a function of pieces: panes are shared"
+            return Choice(PaneFarm(cores, 1, level=2), why)
+        why = "no keys, windows that share little, a function of pieces: each is split"
+        return Choice(WinMapReduce(cores, 1, level=2), why)
+    if model.context is Context.CF:
+        why = "no keys, a function of whole windows, each tuple's windows known as it arrives"
+        return Choice(WinFarm(cores, level=2), why)
+    why = "no keys, a function of whole windows, which only a windower can tell"
+    return Choice(WinFarm(cores, workers="agnostic", level=2), why)
