@@ -3,6 +3,10 @@
 Nothing heavy is imported here: PySpark, Numba and PyArrow come in when a query needs them.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from windrow import functions
 from windrow.core import (
     Aggregate,
@@ -22,7 +26,18 @@ from windrow.core import (
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 from windrow.query import Query, stream
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 __version__ = "0.1.0"
+
+
+def local_spark(**conf: object) -> SparkSession:
+    """A local Spark session for users who have none; see :mod:`windrow.spark.session`."""
+    from windrow.spark.session import local_spark
+
+    return local_spark(**conf)
+
 
 __all__ = [
     "Aggregate",
@@ -45,5 +60,6 @@ __all__ = [
     "Window",
     "WindrowError",
     "functions",
+    "local_spark",
     "stream",
 ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Rows
@@ -16,7 +17,7 @@ from windrow.patterns import Pattern, WinSeq, check_pattern
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame, Observation
 
     from windrow.engine.spec import OpenWindows, WindowQuery
 
@@ -29,6 +30,9 @@ class Source(Protocol):
     """Tuples with named columns of known types."""
 
     types: dict[str, str]
+
+    def resolve(self, column: object, step: str) -> tuple[Source, str]:
+        """The name of a column or an expression, of a source that has it."""
 
 
 def stream(data: object) -> Query:
@@ -71,40 +75,38 @@ class Query:
     pattern: Pattern | None = None
     is_ordered: bool = False
 
-    def key_by(self, *columns: str) -> Query:
+    def key_by(self, *columns: str | Column) -> Query:
         """Windows are per key: a tuple of these columns' values. Null is a key."""
-        _require_columns("key_by", columns)
-        self._check_columns("key_by", columns)
-        for name in columns:
-            kind = self.source.types[name]
+        query, names = self._resolved("key_by", columns)
+        for name in names:
+            kind = query.source.types[name]
             if kind.startswith(("map", "array")):
                 raise WindrowError("a key cannot be a map or an array", f"{name!r} of {kind}")
-        return replace(self, keys=columns)._checked()
+        return replace(query, keys=names)._checked()
 
-    def event_time(self, column: str, delay: Duration = 0) -> Query:
+    def event_time(self, column: str | Column, delay: Duration = 0) -> Query:
         """When a tuple happened, and how late after it tuples may still come."""
-        self._check_columns("event_time", (column,))
-        kind = self.source.types[column]
+        query, (name,) = self._resolved("event_time", (column,))
+        kind = query.source.types[name]
         if kind not in ("timestamp", "timestamp_ntz", "date", "bigint", "int"):
             raise WindrowError(
                 "event_time takes a column of timestamps, dates or integer microseconds",
-                f"{column!r} of {kind}",
+                f"{name!r} of {kind}",
                 "convert it first, for example with to_timestamp().",
             )
         micros = microseconds(delay, "event_time delay")
         if micros < 0:
             raise WindrowError("event_time delay must not be negative", received("delay", delay))
-        return replace(self, time=column, delay=micros)._checked()
+        return replace(query, time=name, delay=micros)._checked()
 
-    def order_by(self, *columns: str) -> Query:
+    def order_by(self, *columns: str | Column) -> Query:
         """Breaks ties of event time, ascending; arrival breaks the rest."""
-        _require_columns("order_by", columns)
-        self._check_columns("order_by", columns)
-        for name in columns:
-            if self.source.types[name].startswith(("map", "array", "struct")):
-                kind = self.source.types[name]
+        query, names = self._resolved("order_by", columns)
+        for name in names:
+            kind = query.source.types[name]
+            if kind.startswith(("map", "array", "struct")):
                 raise WindrowError("order_by takes columns of plain values", f"{name!r} of {kind}")
-        return replace(self, ordered_by=columns)._checked()
+        return replace(query, ordered_by=names)._checked()
 
     def window(self, model: WindowModel, partial: OpenWindows = "emit") -> Query:
         """The window model; ``partial="drop"`` keeps only what a stream would have fired."""
@@ -114,7 +116,7 @@ class Query:
         if partial not in ("emit", "drop"):
             raise WindrowError('partial must be "emit" or "drop"', received("partial", partial))
         if isinstance(model, DeltaWindow):
-            self._check_columns("DeltaWindow", (model.on,))
+            self._resolved("DeltaWindow", (model.on,))
             kind = self.source.types[model.on]
             if kind not in ("tinyint", "smallint", "int", "bigint", "float", "double"):
                 rule = "DeltaWindow needs a numeric attribute"
@@ -123,10 +125,15 @@ class Query:
 
     def agg(self, **functions: Aggregate[Any, Any, Any]) -> Query:
         """Aggregates of each window, by result name."""
-        aggregation = Aggregation(functions)
+        Aggregation(functions)
+        query, named = self, {}
         for name, function in functions.items():
-            self._check_columns(name, function.columns)
-        return self._computing(aggregation)
+            query, columns = query._resolved(name, function.columns, at_least=0)
+            named[name] = function
+            if any(not isinstance(c, str) for c in function.columns):
+                named[name] = copy(function)
+                named[name].columns = columns
+        return query._computing(Aggregation(named))
 
     def apply(self, function: Callable[[Window], Rows], returns: str) -> Query:
         """Any function of the whole window, giving a dict or a list of dicts."""
@@ -179,8 +186,11 @@ class Query:
         stages = lower(query, self.pattern or WinSeq())
         return collect(query, stages, self.source.table, ordered=self.is_ordered)
 
-    def to_df(self) -> DataFrame:
-        """The results as a lazy Spark DataFrame; for queries over DataFrames."""
+    def to_df(self, observation: Observation | None = None) -> DataFrame:
+        """The results as a lazy Spark DataFrame; for queries over DataFrames.
+
+        An ``observation`` counts, as ``dropped``, the rows without a time or delta attribute.
+        """
         from windrow.engine.source import TableSource
 
         if isinstance(self.source, TableSource):
@@ -188,30 +198,50 @@ class Query:
                 "to_df runs queries over Spark DataFrames", "a table", "call collect() instead."
             )
         from windrow.spark.bounded import to_df
-        from windrow.spark.source import DataFrameSource
 
-        assert isinstance(self.source, DataFrameSource)
-        pattern = self.pattern or WinSeq()
-        return to_df(self._complete(), self.source.df, pattern, ordered=self.is_ordered)
+        query, df = self._complete(), self.source.df  # type: ignore[attr-defined]
+        ordered = self.is_ordered
+        return to_df(query, df, self.pattern, ordered=ordered, observation=observation)
 
-    def explain(self) -> None:
-        """Print what will run: window, function, pattern and why."""
+    def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
+        """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""
+        from windrow.engine.source import TableSource
+        from windrow.patterns.lowering import lower
         from windrow.planner.explain import explain
 
-        print(explain(self._complete(), self.pattern))
+        if mode not in ("simple", "spark"):
+            raise WindrowError('mode must be "simple" or "spark"', received("mode", mode))
+        query = self._complete()
+        if isinstance(self.source, TableSource):
+            pattern = self.pattern or WinSeq()
+            why = "as given" if self.pattern else "in process there is one core"
+            print(explain(query, pattern, why, lower(query, pattern), "in this process"))
+            return
+        from windrow.spark.explain import explain_lowering
+
+        print(explain_lowering(query, self.source.df, self.pattern))  # type: ignore[attr-defined]
+        if mode == "spark":
+            self.to_df().explain()
+
+    def _resolved(
+        self, step: str, columns: tuple[Any, ...], at_least: int = 1
+    ) -> tuple[Query, tuple[str, ...]]:
+        """The names of columns or expressions, of a query whose source has them all."""
+        if len(columns) < at_least:
+            raise WindrowError(f"{step} needs the name of a column")
+        source, names = self.source, []
+        for given in columns:
+            source, name = source.resolve(given, step)
+            if name not in source.types:
+                known = near_names(name, source.types)
+                raise WindrowError(f"{step}: column not found: {name!r}", hint=known)
+            names.append(name)
+        if len(set(names)) < len(names) and step in ("key_by", "order_by"):
+            raise WindrowError(f"{step} names a column twice", f"{names}")
+        return replace(self, source=source), tuple(names)
 
     def _computing(self, computation: Computation) -> Query:
         return replace(self, computation=computation)._checked()
-
-    def _check_columns(self, step: str, columns: tuple[str, ...]) -> None:
-        for name in columns:
-            if not isinstance(name, str):
-                raise WindrowError(f"{step} takes names of columns", repr(name))
-            if name not in self.source.types:
-                known = near_names(name, self.source.types)
-                raise WindrowError(f"{step}: column not found: {name!r}", hint=known)
-        if len(set(columns)) < len(columns) and step in ("key_by", "order_by"):
-            raise WindrowError(f"{step} names a column twice", f"{list(columns)}")
 
     def _checked(self) -> Query:
         """Itself, if all that is known of it so far fits together."""
@@ -276,8 +306,3 @@ def _partial_names(returns: str) -> list[str]:
 
     names: list[str] = parse_schema(returns, "partial_returns").names
     return names
-
-
-def _require_columns(step: str, columns: tuple[str, ...]) -> None:
-    if not columns:
-        raise WindrowError(f"{step} needs the name of a column")

@@ -61,6 +61,8 @@ class PartialColumns:
         if reduction.op == "count" or reduction.column is None:
             return pa.int64()
         storage = self.storages[function.columns[reduction.column]]
+        if reduction.as_float:
+            return pa.float64()
         return pa.float64() if pa.types.is_floating(storage.kind) else pa.int64()
 
     def lift(
@@ -109,6 +111,8 @@ def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list
             arrays.append(pa.array(windows.hi - windows.lo))
             continue
         (values,), lo, hi = skip_nulls([inputs[reduction.column]], windows.lo, windows.hi)
+        if reduction.as_float:
+            values = values.astype(np.float64, copy=False)
         if reduction.op == "count":
             arrays.append(pa.array(hi - lo))
         else:

@@ -20,6 +20,12 @@ class TableSource:
         self.table = table
         self.types = {f.name: type_name(f.type) for f in table.schema}
 
+    def resolve(self, column: object, step: str) -> tuple[TableSource, str]:
+        """The name of a column; tables know no expressions."""
+        if not isinstance(column, str):
+            raise WindrowError(f"{step} takes names of columns", repr(column))
+        return self, column
+
     @staticmethod
     def of(data: object) -> TableSource | None:
         """The source over a PyArrow table or record batch or a dict of arrays, else None."""

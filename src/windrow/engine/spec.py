@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
+from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
 from windrow.core.models import Bounds, DeltaWindow, WindowModel
 from windrow.engine.ddl import parse_schema, parse_type
@@ -36,11 +37,14 @@ class WindowQuery:
         computation = self.computation
         if isinstance(computation, Aggregation):
             return pa.schema(
-                (name, parse_type(f.result_type(*(self.types[c] for c in f.columns))))
+                pa.field(name, self._result_type(f), nullable=f.empty is None)
                 for name, f in computation.functions.items()
             )
         assert isinstance(computation, Apply | Fold | Decompose)
         return parse_schema(computation.returns, "returns")
+
+    def _result_type(self, function: Aggregate[Any, Any, Any]) -> pa.DataType:
+        return parse_type(function.result_type(*(self.types[c] for c in function.columns)))
 
     def partial_schema(self, round: int = -1) -> pa.Schema:
         """The columns of the partials of ``decompose`` in a round, the last if not said."""

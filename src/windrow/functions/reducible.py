@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
@@ -23,6 +24,8 @@ class Reduction:
 
     op: Literal["count", "sum", "min", "max"]
     column: int | None = None
+    as_float: bool = False
+    """Whether integers are reduced as float64, which does not overflow."""
 
 
 class Reducible(Columnar):
@@ -44,6 +47,8 @@ class Reducible(Columnar):
                 partials.append(hi - lo)
                 continue
             (values,), first, last = skip_nulls([columns[reduction.column]], lo, hi)
+            if reduction.as_float:
+                values = values.astype(np.float64, copy=False)
             if reduction.op == "count":
                 partials.append(last - first)
             else:

@@ -58,11 +58,18 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
         return [dict(zip(self.columns, point, strict=True)) for _, point in partial]
 
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        from windrow.kernels.skyline import skyline
         from windrow.kernels.skyline_ranges import skyline_ranges
 
         arrays, lo, hi = skip_nulls(columns, lo, hi)
         points = np.column_stack([array.astype(np.float64) for array in arrays])
-        members, bounds = skyline_ranges(points, lo, hi, np.flatnonzero(self.maximise).tolist())
+        larger = np.flatnonzero(self.maximise).tolist()
+        if int((hi - lo).sum()) > _OVERLAP * len(points):
+            members, bounds = skyline_ranges(points, lo, hi, larger)
+        else:
+            parts = [a + skyline(points[a:b], larger) for a, b in zip(lo, hi, strict=True)]
+            members = np.concatenate([np.zeros(0, np.int64), *parts])
+            bounds = np.cumsum([0, *map(len, parts)])
         found = [dict(zip(self.columns, p, strict=True)) for p in points[members].tolist()]
         return Values.of_objects([found[b:e] for b, e in pairwise(bounds.tolist())])
 
@@ -79,6 +86,10 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
         """The point with every coordinate to be minimised, NaN worst."""
         costs = (-c if most else c for c, most in zip(point, self.maximise, strict=True))
         return tuple(math.inf if c != c else c for c in costs)
+
+
+_OVERLAP = 4
+"""From so many windows a tuple on, what one window prunes pays in the next."""
 
 
 def _dominates(a: Point, b: Point) -> bool:

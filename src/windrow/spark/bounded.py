@@ -2,54 +2,121 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from windrow.core.errors import WindrowError
+from windrow.core.models import DeltaWindow
 from windrow.engine.control import ARRIVAL
 from windrow.engine.ddl import parse_type, type_name
 from windrow.engine.intake import needed_columns
+from windrow.engine.routes import ByKey
 from windrow.engine.spec import ID, WindowQuery
-from windrow.engine.stages import Collect, Emit, Node, Stages
-from windrow.patterns import Pattern
+from windrow.engine.stages import Collect, Emit, Node, Stages, Work
+from windrow.patterns import KeyFarm, Pattern, making
 from windrow.patterns.lowering import lower
-from windrow.spark.tasks import GREATEST, PACKED, Exchange, IntakeTask, StageTask
+from windrow.planner.choice import Choice, choose
+from windrow.spark import native
+from windrow.spark.native import column
+from windrow.spark.session import cores_of
+from windrow.spark.tasks import (
+    GREATEST,
+    PACKED,
+    Exchange,
+    Intake,
+    PieceIntake,
+    StageTask,
+    TupleIntake,
+)
 from windrow.spark.times import microseconds_of
 
 
-def to_df(query: WindowQuery, df: DataFrame, pattern: Pattern, *, ordered: bool) -> DataFrame:
+@dataclass(frozen=True)
+class Lowering:
+    """How a query will run: its pattern and why, its stages, and what Spark itself computes."""
+
+    choice: Choice
+    stages: Stages
+    native: str | None = None
+
+
+def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering:
+    """What will run; the pattern is chosen if none is given."""
+    if pattern is not None:
+        return Lowering(Choice(pattern, "as given"), lower(query, pattern))
+    choice = choose(query, cores_of(df.sparkSession))
+    if native.is_wholly_native(query):
+        return Lowering(choice, Stages(()), "windows")
+    if native.has_native_panes(query):
+        n = choice.pattern.n if isinstance(choice.pattern, KeyFarm) else 1
+        return Lowering(choice, _over_panes(query, n), "panes")
+    return Lowering(choice, lower(query, choice.pattern))
+
+
+def _over_panes(query: WindowQuery, n: int) -> Stages:
+    """Windows over panes that Spark has computed, each key on one of n workers."""
+    make = making.window_level(query, making.windows_of_panes(query.model), 1, 1, 1)
+    return Stages(((Emit(ByKey(query.keys, n)),), (Work("WLQ", make, n),)))
+
+
+def to_df(
+    query: WindowQuery,
+    df: DataFrame,
+    pattern: Pattern | None,
+    *,
+    ordered: bool,
+    observation: Observation | None = None,
+) -> DataFrame:
     """The results as a lazy DataFrame."""
     if df.isStreaming:
         raise WindrowError(
             "to_df takes bounded DataFrames", "a streaming DataFrame", "read it with spark.read."
         )
-    results = _run(query, _input(query, df), lower(query, pattern), _key_types(query, df), df)
-    return (
-        results.orderBy(*(F.col(f"`{name}`") for name in (*query.keys, ID))) if ordered else results
-    )
+    if observation is not None:
+        df = _observed(query, df, observation)
+    lowering = plan(query, df, pattern)
+    rows = _input(query, df)
+    if lowering.native == "windows":
+        greatest = F.col(f"`{GREATEST}`") if GREATEST in rows.columns else None
+        watermark = None if greatest is None else F.floor((greatest - query.delay) / 1000) * 1000
+        results = native.windows(query, rows, watermark)
+    elif lowering.native == "panes":
+        pieces = native.panes(query, rows)
+        results = _run(query, pieces, lowering.stages, df, PieceIntake)
+    else:
+        results = _run(query, rows, lowering.stages, df, TupleIntake)
+    return results.orderBy(*(column(name) for name in (*query.keys, ID))) if ordered else results
+
+
+def _observed(query: WindowQuery, df: DataFrame, observation: Observation) -> DataFrame:
+    """The DataFrame, its rows without a time or delta attribute counted."""
+    is_unknown = F.lit(False)
+    if query.time is not None:
+        is_unknown = is_unknown | column(query.time).isNull()
+    if isinstance(query.model, DeltaWindow):
+        attribute = column(query.model.on)
+        is_unknown = is_unknown | attribute.isNull() | F.isnan(attribute.cast("double"))
+    return df.observe(observation, F.count_if(is_unknown).alias("dropped"))
 
 
 def _input(query: WindowQuery, df: DataFrame) -> DataFrame:
     """The columns the query needs, the order of rows, and the greatest time if it matters."""
-    names = needed_columns(query)
-    if query.time is not None and query.time not in names:
-        names = [*names, query.time]
-    columns = [F.col(f"`{name}`") for name in names]
+    names = dict.fromkeys(needed_columns(query))
+    if query.time is not None:
+        names[query.time] = None
     arrival = F.monotonically_increasing_id().alias(ARRIVAL)
-    selected = df.select(*columns, arrival)
+    selected = df.select(*map(column, names), arrival)
     if query.partial == "drop" and query.time is not None:
-        time = microseconds_of(F.col(f"`{query.time}`"), query.types[query.time])
+        time = microseconds_of(column(query.time), query.types[query.time])
         selected = selected.crossJoin(F.broadcast(df.agg(F.max(time).alias(GREATEST))))
     return selected
 
 
 def _run(
-    query: WindowQuery,
-    rows: DataFrame,
-    stages: Stages,
-    key_types: dict[str, pa.DataType],
-    df: DataFrame,
+    query: WindowQuery, rows: DataFrame, stages: Stages, df: DataFrame, intake: type[Intake]
 ) -> DataFrame:
     groups = list(stages.groups)
     while isinstance(groups[-1][0], Collect):
@@ -58,31 +125,26 @@ def _run(
     if isinstance(groups[0][0], Emit):
         first = groups.pop(0)
     width = _width(first, 1)
-    exchange = Exchange(width, _fan_in(groups[0]))
     numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
-    intake = IntakeTask(query, tuple(rows.columns), first, _shrunk(exchange))
-    packed = numbered.mapInArrow(intake, PACKED)
-    schema = query.output_schema(key_types)
+    task = intake(query, tuple(rows.columns), first, _exchange(width, groups[0]))
+    packed = numbered.mapInArrow(task, PACKED)
+    schema = query.output_schema({k: parse_type(query.types[k]) for k in query.keys})
     for i, group in enumerate(groups):
-        here = _shrunk(Exchange(width, _fan_in(group)))
+        here = _exchange(width, group)
         arrived = packed.repartition(here.width, "slot").sortWithinPartitions("low")
         width = _width(group, width)
         if i == len(groups) - 1:
-            return arrived.mapInArrow(
-                StageTask(query, group, None, schema), _ddl(query, schema, df)
-            )
-        following = _shrunk(Exchange(width, _fan_in(groups[i + 1])))
+            last = StageTask(query, group, None, schema)
+            return arrived.mapInArrow(last, _ddl(query, schema, df))
+        following = _exchange(width, groups[i + 1])
         packed = arrived.mapInArrow(StageTask(query, group, following, None), PACKED)
     raise AssertionError("a stage list has workers")
 
 
-def _fan_in(group: tuple[Node, ...]) -> int:
-    return group[0].fan_in if isinstance(group[0], Collect) else 1
-
-
-def _shrunk(exchange: Exchange) -> Exchange:
-    """The exchange as seen by what comes behind it: its indices, each of fan_in targets."""
-    return Exchange(exchange.width // exchange.fan_in, exchange.fan_in)
+def _exchange(width: int, group: tuple[Node, ...]) -> Exchange:
+    """The exchange before a group: a collector takes what several targets are sent."""
+    fan_in = group[0].fan_in if isinstance(group[0], Collect) else 1
+    return Exchange(width // fan_in, fan_in)
 
 
 def _width(nodes: tuple[Node, ...], width: int) -> int:
@@ -93,10 +155,6 @@ def _width(nodes: tuple[Node, ...], width: int) -> int:
         elif isinstance(node, Collect):
             width //= node.fan_in
     return width
-
-
-def _key_types(query: WindowQuery, df: DataFrame) -> dict[str, pa.DataType]:
-    return {k: parse_type(query.types[k]) for k in query.keys}
 
 
 def _ddl(query: WindowQuery, schema: pa.Schema, df: DataFrame) -> str:

@@ -27,9 +27,10 @@ from windrow.functions.extremes import Max, Min
 from windrow.functions.mean import Mean
 from windrow.functions.mode import Mode
 from windrow.functions.position import First, Last
-from windrow.functions.quantile import Quantile
+from windrow.functions.quantile import Median, Quantile
 from windrow.functions.sum import Sum
 from windrow.functions.variance import Stddev, Var
+from windrow.spark.tasks import GREATEST
 from windrow.spark.times import microseconds_of, timestamp_of
 
 Expression = Callable[[WindowQuery, Any], Column]
@@ -66,6 +67,7 @@ _EXPRESSIONS: dict[type, Expression] = {
     Var: lambda query, f: F.var_samp(_doubles(f)),
     Stddev: lambda query, f: F.stddev_samp(_doubles(f)),
     Quantile: lambda query, f: F.percentile(_doubles(f), f.q),
+    Median: lambda query, f: F.percentile(_doubles(f), f.q),
     Mode: lambda query, f: F.mode(column(f.columns[0]), deterministic=True),
     CountDistinct: lambda query, f: F.count_distinct(*_values(f)),
     First: lambda query, f: F.min_by(column(f.columns[0]), _place(query)),
@@ -122,12 +124,13 @@ def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> Da
         grouped = grouped.filter(begin + model.length <= F.col("windrow_watermark"))
     id = F.expr(f"windrow_start div {model.slide}").cast("bigint")
     bound = partial(timestamp_of, kind=query.types[query.time])
+    # None of the bounds is ever null, which Spark does not see by itself.
     results = [column(f.name).cast(type_name(f.type)).alias(f.name) for f in query.result_schema()]
     return grouped.select(
         *keys,
-        id.alias(ID),
-        bound(begin).alias(START),
-        bound(begin + model.length).alias(END),
+        F.coalesce(id, F.lit(0)).alias(ID),
+        F.coalesce(bound(begin), bound(F.lit(0))).alias(START),
+        F.coalesce(bound(begin + model.length), bound(F.lit(0))).alias(END),
         *results,
     )
 
@@ -150,6 +153,8 @@ def panes(query: WindowQuery, rows: DataFrame) -> DataFrame:
             value = _reduction(function, reduction).cast(type_name(next(kinds)))
             columns.append(value.alias(f"{name}#{i}"))
     keys = [column(k) for k in query.keys]
+    if GREATEST in rows.columns:
+        columns.append(F.first(column(GREATEST)).alias(GREATEST))
     return placed.groupBy(*keys, pane.alias(PIECE)).agg(*columns)
 
 
@@ -157,5 +162,7 @@ def _reduction(function: Any, reduction: Any) -> Column:
     if reduction.column is None:
         return F.count(F.lit(1))
     value = column(function.columns[reduction.column])
+    if reduction.as_float:
+        value = value.cast("double")
     found: Column = getattr(F, reduction.op)(value)
     return found if reduction.op == "count" else F.coalesce(found, F.lit(0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 
 from windrow.core.errors import WindrowError
 
@@ -24,3 +24,23 @@ class DataFrameSource:
         if not isinstance(data, DataFrame):
             raise WindrowError("stream takes a DataFrame", type(data).__name__)
         return DataFrameSource(data)
+
+    def resolve(self, column: object, step: str) -> tuple[DataFrameSource, str]:
+        """The name of a column, or of an expression, which becomes a column of the source."""
+        if isinstance(column, str):
+            return self, column
+        if not isinstance(column, Column):
+            rule = f"{step} takes names of columns or Column expressions"
+            raise WindrowError(rule, repr(column))
+        name = self.df.select(column).columns[0]
+        if name in self.types:
+            if _is_plain(column, name):
+                return self, name
+            rule = f"{step}: the expression has the name of a column, {name!r}"
+            raise WindrowError(rule, repr(column), 'give it another with .alias("name").')
+        return DataFrameSource(self.df.withColumn(name, column)), name
+
+
+def _is_plain(column: Column, name: str) -> bool:
+    """Whether it is just the column of that name."""
+    return str(column) in (f"Column<'{name}'>", f"Column<'`{name}`'>")

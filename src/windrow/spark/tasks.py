@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -48,8 +49,8 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class IntakeTask:
-    """Takes in rows of the input, routes them through the first emitters and packs them."""
+class Intake(ABC):
+    """Takes in rows, routes them through the first emitters and packs them."""
 
     query: WindowQuery
     columns: tuple[str, ...]
@@ -57,18 +58,35 @@ class IntakeTask:
     emitters: tuple[Node, ...]
     exchange: Exchange
 
+    @abstractmethod
+    def take_in(self, rows: pa.Table) -> tuple[pa.Table, int | None]:
+        """The rows as workers take them, and the final watermark where it matters."""
+
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for chunk in _chunks(batches):
-            table = chunk.rename_columns(self.columns)
-            watermark = _final_watermark(self.query, table)
-            tuples, _ = take_in(self.query, table)
-            if len(tuples) == 0:
+            taken, watermark = self.take_in(chunk.rename_columns(self.columns))
+            if len(taken) == 0:
                 continue
-            traffic: Traffic = {0: [tuples]}
+            traffic: Traffic = {0: [taken]}
             for node in self.emitters:
                 assert isinstance(node, Emit)
                 traffic = emit_traffic(node, traffic)
             yield from _packed(self.exchange, traffic, watermark)
+
+
+class TupleIntake(Intake):
+    """Takes in tuples."""
+
+    def take_in(self, rows: pa.Table) -> tuple[pa.Table, int | None]:
+        return take_in(self.query, rows)[0], _final_watermark(self.query, rows)
+
+
+class PieceIntake(Intake):
+    """Takes in the partials of panes."""
+
+    def take_in(self, rows: pa.Table) -> tuple[pa.Table, int | None]:
+        watermark = _final_watermark(self.query, rows)
+        return rows.drop_columns([GREATEST]) if GREATEST in self.columns else rows, watermark
 
 
 def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from windrow.engine.windower import IntervalWindower, Share
 from windrow.engine.workers.paned import WindowLevelWorker
 from windrow.engine.workers.win_seq import Geometry
 from windrow.engine.workers.worker import Message
+from windrow.functions.reducible import Reduction
 from windrow.kernels.pane_reduce import PanePartials, Wanted, reduce_panes
 from windrow.kernels.rank_reduce import count_keys, reduce_rank_panes
 
@@ -91,25 +92,26 @@ class PanedWinSeq(WindowLevelWorker):
     ) -> tuple[Int64s, Int64s, dict[str, Stored]]:
         """One pass for each value column; the partials of (key, pane), in order."""
         reduced = {
-            column: self._reduce_column(tuples, codes, counts, column, operations)
-            for column, operations in self._wanted().items()
+            source: self._reduce_column(tuples, codes, counts, source, operations)
+            for source, operations in self._wanted().items()
         }
         some = next(iter(reduced.values()))
         columns: dict[str, Stored] = {}
         for name, function in self.partials.functions.items():
             for i, reduction in enumerate(function.reductions):  # type: ignore[attr-defined]
-                column = None if reduction.column is None else function.columns[reduction.column]
-                found = some if column is None else reduced[column]
-                columns[f"{name}#{i}"] = Stored(_array(found, reduction.op, column is None))
+                source = _source(function, reduction)
+                found = some if source is None else reduced[source]
+                columns[f"{name}#{i}"] = Stored(_array(found, reduction.op, source is None))
         return some.keys, some.panes, columns
 
-    def _wanted(self) -> dict[str | None, set[Wanted]]:
+    def _wanted(self) -> dict[Source | None, set[Wanted]]:
         """What is to be reduced of each value column; of none if tuples are only counted."""
-        wanted: dict[str | None, set[Wanted]] = {}
+        wanted: dict[Source | None, set[Wanted]] = {}
         for function in self.partials.functions.values():
             for reduction in function.reductions:  # type: ignore[attr-defined]
-                if reduction.column is not None:
-                    operations = wanted.setdefault(function.columns[reduction.column], set())
+                source = _source(function, reduction)
+                if source is not None:
+                    operations = wanted.setdefault(source, set())
                     if reduction.op != "count":
                         operations.add(reduction.op)
         return wanted or {None: set()}
@@ -119,10 +121,10 @@ class PanedWinSeq(WindowLevelWorker):
         tuples: pa.Table,
         codes: Int64s,
         counts: Int64s | None,
-        column: str | None,
+        source: Source | None,
         wanted: set[Wanted],
     ) -> PanePartials:
-        values, valid = self._kernel_values(tuples, column)
+        values, valid = self._kernel_values(tuples, source)
         length = self.geometry.pane
         if counts is not None:
             ranks = self.windower.count
@@ -141,12 +143,24 @@ class PanedWinSeq(WindowLevelWorker):
             wanted=wanted,
         )
 
-    def _kernel_values(self, tuples: pa.Table, column: str | None) -> tuple[Any, Any]:
-        if column is None:
+    def _kernel_values(self, tuples: pa.Table, source: Source | None) -> tuple[Any, Any]:
+        if source is None:
             return None, None
+        column, as_float = source
         storage: ColumnStorage = self.partials.storages[column]
         values, _ = storage.to_kernel(storage.store(tuples[column]))
-        return values.values, values.valid
+        found = values.values.astype(np.float64, copy=False) if as_float else values.values
+        return found, values.valid
+
+
+Source: TypeAlias = tuple[str, bool]
+"""A value column, and whether it is reduced as float64."""
+
+
+def _source(function: Any, reduction: Reduction) -> Source | None:
+    if reduction.column is None:
+        return None
+    return function.columns[reduction.column], reduction.as_float
 
 
 def _array(partials: PanePartials, op: str, are_rows: bool) -> Any:

@@ -1,0 +1,30 @@
+"""What a query over a DataFrame will do, in words."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from windrow.engine.spec import WindowQuery
+from windrow.patterns import Pattern
+from windrow.planner.explain import explain
+from windrow.spark.bounded import plan
+
+_NATIVE = {
+    "windows": (
+        "wholly in Spark, as groupBy(key, window): windows share no tuples and Spark has "
+        "every function"
+    ),
+    "panes": (
+        "panes in Spark, as groupBy(key, pane), windows over panes in Python: Spark has the "
+        "counts, sums and extremes"
+    ),
+    None: "in Python, on rows packed as Arrow; Spark exchanges them between the stages",
+}
+
+
+def explain_lowering(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> str:
+    """The window, what is computed, the pattern and its stages, and what runs where."""
+    lowering = plan(query, df, pattern)
+    choice = lowering.choice
+    runs = _NATIVE[lowering.native]
+    return explain(query, choice.pattern, choice.why, lowering.stages, runs)
