@@ -183,7 +183,7 @@ class Query:
                 "collect runs queries over tables", "a Spark DataFrame", "call to_df() instead."
             )
         query = self._complete()
-        stages = lower(query, self.pattern or WinSeq())
+        stages = lower(query, self.pattern or WinSeq(), in_one_process=True)
         return collect(query, stages, self.source.table, ordered=self.is_ordered)
 
     def to_df(self, observation: Observation | None = None) -> DataFrame:
@@ -215,7 +215,8 @@ class Query:
         if isinstance(self.source, TableSource):
             pattern = self.pattern or WinSeq()
             why = "as given" if self.pattern else "in process there is one core"
-            print(explain(query, pattern, why, lower(query, pattern), "in this process"))
+            stages = lower(query, pattern, in_one_process=True)
+            print(explain(query, pattern, why, stages, "in this process"))
             return
         from windrow.spark.explain import explain_lowering
 

@@ -136,11 +136,11 @@ def by_window(tables: list[pa.Table], query: Any, names: list[str]) -> dict[Any,
 
 
 def run(
-    query: Any, pattern: Pattern, batches: list[Rows], stops: list[bool]
+    query: Any, pattern: Pattern, in_one_process: bool, batches: list[Rows], stops: list[bool]
 ) -> tuple[list[pa.Table], list[pa.Table]]:
     """What the stream fires, and what the end of it gives."""
     complete = query._complete()
-    stages = lower(complete, pattern)
+    stages = lower(complete, pattern, in_one_process)
     runner, fired, greatest = InProcess(complete, stages), [], None
     for batch, is_stopped in zip(batches, stops, strict=True):
         fired += runner.push(pa.Table.from_pylist(batch, SCHEMA))
@@ -171,7 +171,7 @@ def check(
     cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=4)))
     batches = [rows[a:b] for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
     stops = data.draw(st.lists(st.booleans(), min_size=len(batches), max_size=len(batches)))
-    fired, ended = run(query, pattern, batches, stops)
+    fired, ended = run(query, pattern, data.draw(st.booleans()), batches, stops)
 
     how: dict[str, Any] = {"key": query.keys, "time": query.time, "order_by": query.ordered_by}
     partials: list[Any] = ["drop", "emit"]

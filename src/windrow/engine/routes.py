@@ -102,7 +102,26 @@ class ByWindow(Route):
         )
         what = "pane" if is_pane else "window"
         every = "i" if self.batch == 1 else f"i // {self.batch}"
-        return f"{what} i of key k to (hash(k) + {every}) mod {self.n}"
+        among = f"{self.n}" if self.outer == 1 else f"{self.n * self.outer} of all instances"
+        return f"{what} i of key k to (hash(k) + {every}) mod {among}"
+
+
+@dataclass(frozen=True)
+class ToHost(Route):
+    """Each tuple once to the process that hosts all workers with a window of it.
+
+    003_0a1d36924f88a626: what several workers own is shared, never copied.
+    """
+
+    by: ByWindow
+    n: int = 1
+
+    def targets(self, message: Any, instance: int) -> list[Any]:
+        is_wanted = np.logical_or.reduce(self.by.masks(message, instance))
+        return [message if is_wanted.all() else message.filter(pa.array(is_wanted))]
+
+    def describe(self) -> str:
+        return f"{self.by.describe()}, all in one process"
 
 
 @dataclass(frozen=True)
@@ -135,7 +154,8 @@ class ByPiece(Route):
         return _by_number(message, workers, self.n)
 
     def describe(self) -> str:
-        return f"parts of window i of key k to (hash(k) + i) mod {self.n}"
+        among = f"{self.n}" if self.outer == 1 else f"{self.n * self.outer} of all instances"
+        return f"parts of window i of key k to (hash(k) + i) mod {among}"
 
 
 @dataclass

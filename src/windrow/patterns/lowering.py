@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from windrow.core.computation import Decompose
 from windrow.core.models import CountWindow
-from windrow.engine.routes import ByKey, ByPart, ByPiece, ByWindow, Dealt, InTurn
+from windrow.engine.routes import ByKey, ByPart, ByPiece, ByWindow, Dealt, InTurn, ToHost
 from windrow.engine.spec import WindowQuery
 from windrow.engine.stages import Collect, Emit, Node, Stages, Work
 from windrow.engine.windower import Share
@@ -23,13 +25,16 @@ from windrow.patterns import making
 from windrow.patterns.levels import group
 from windrow.patterns.making import Interval
 from windrow.patterns.rules import check_pattern
-from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
+from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 
 
-def lower(query: WindowQuery, pattern: Pattern) -> Stages:
-    """The stage list that computes the query with this pattern."""
+def lower(query: WindowQuery, pattern: Pattern, in_one_process: bool = False) -> Stages:
+    """The stage list that computes the query with this pattern.
+
+    Workers that all live in one process share the tuples that several of them need.
+    """
     check_pattern(pattern, query.model, query.computation)
-    return group(pattern, _Lowering(query).nodes(pattern))
+    return group(pattern, _Lowering(query, in_one_process).nodes(pattern))
 
 
 @dataclass(frozen=True)
@@ -46,10 +51,14 @@ class _Farm:
     def share(self, instance: int) -> Share:
         return Share.of(instance % self.outer, self.outer, self.batch)
 
+    def whole(self, instance: int) -> Share:
+        """The share of a process that hosts all instances."""
+        return Share(np.ones(self.outer, np.bool_), self.batch)
+
 
 class _Lowering:
-    def __init__(self, query: WindowQuery) -> None:
-        self.query = query
+    def __init__(self, query: WindowQuery, in_one_process: bool) -> None:
+        self.query, self.in_one_process = query, in_one_process
         self.position = making.position(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
@@ -84,7 +93,12 @@ class _Lowering:
             return [*self._agnostic(pattern), Collect(n)]
         farm = _Farm(n, n, pattern.batch)
         assert isinstance(query.model, Interval)
-        emit = Emit(ByWindow(query.model, self.position, query.keys, n, pattern.batch))
+        by_window = ByWindow(query.model, self.position, query.keys, n, pattern.batch)
+        if self.in_one_process and isinstance(inner, WinSeq):
+            host = making.win_seq(query, self.position, farm.whole)
+            emit = Emit(ToHost(by_window))
+            return [*self._rankers(1), emit, Work(f"WinSeq of {n}", host, 1), Collect(1)]
+        emit = Emit(by_window)
         if isinstance(inner, PaneFarm):
             body = self._pane_farm(inner, farm)
         elif isinstance(inner, WinMapReduce):

@@ -1,0 +1,33 @@
+"""Workers of one process share the tuples that several of them need."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+import windrow as wr
+from windrow import functions as wf
+from windrow.engine.in_process import InProcess
+from windrow.engine.workers.win_seq import WinSeq
+from windrow.patterns import Pattern
+from windrow.patterns.lowering import lower
+
+TABLE = pa.table({"t": np.arange(1000), "x": np.arange(1000.0)})
+
+
+def held(pattern: Pattern, in_one_process: bool) -> int:
+    """How many tuples all workers hold together once all have come."""
+    windows = wr.stream(TABLE).event_time("t").window(wr.TimeWindow(100, 10))
+    query = windows.agg(m=wf.median("x"))._complete()
+    runner = InProcess(query, lower(query, pattern, in_one_process))
+    runner.push(TABLE)
+    runner.advance(900)
+    workers = [w for own in runner.workers.values() for w in own]
+    return sum(w.buffer.alive for w in workers if isinstance(w, WinSeq))
+
+
+def test_a_tuple_of_several_workers_is_held_once_in_one_process() -> None:
+    alone = held(wr.WinSeq(), True)
+    assert alone > 0
+    assert held(wr.WinFarm(4), True) == alone
+    assert held(wr.WinFarm(4), False) > 2 * alone
