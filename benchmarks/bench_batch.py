@@ -1,0 +1,240 @@
+"""What queries over bounded DataFrames cost, against Spark's own operators on the same machine.
+
+Run with ``make bench-batch``, or ``python -m benchmarks.bench_batch [part ...]`` where the parts are
+``time``, ``tumbling``, ``count``, ``keys`` and ``hot``. Every query is checked on a small sample
+first, against Spark or the oracle. A wrong result fails the benchmark, a missed target does not.
+
+Input is read from Parquet files, written before; results go to Spark's ``noop`` sink.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Window as SparkWindow
+from pyspark.sql import functions as F
+
+import windrow as wr
+from benchmarks.bench_kernels_ranges import best_of
+from windrow import functions as wf
+from windrow.core import oracle
+from windrow.core.models import WindowModel
+from windrow.patterns import Pattern
+
+REPEATS = 3
+CORES = 2
+SAMPLE = 20_000
+BUSY_NS = 200_000
+
+SLIDING = wr.TimeWindow("1 s", "10 ms")
+TUMBLING = wr.TimeWindow("10 s")
+COUNT = wr.CountWindow(1000, 10)
+HOT = wr.TimeWindow("1 ms", "50 us")
+
+Make = Callable[[DataFrame], DataFrame]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Generates tuples ``(k, t, x)``, a tuple each so many microseconds, and keeps them as files."""
+
+    spark: SparkSession
+    folder: str
+
+    def __call__(self, rows: int, keys: int, every: int = 1) -> DataFrame:
+        path = f"{self.folder}/{rows}-{keys}-{every}"
+        mixed = F.xxhash64("id")
+        generated = self.spark.range(rows, numPartitions=CORES).select(
+            F.pmod(mixed, F.lit(keys)).alias("k"),
+            F.timestamp_micros(F.col("id") * every).alias("t"),
+            F.pmod(F.shiftright(mixed, 20), F.lit(1000)).alias("x"),
+        )
+        generated.write.mode("ignore").parquet(path)
+        return self.spark.read.parquet(path)
+
+
+def count_sum_max(model: WindowModel) -> Make:
+    """The query of the throughput figures."""
+
+    def make(df: DataFrame) -> DataFrame:
+        functions = {"n": wf.count(), "s": wf.sum("x"), "m": wf.max("x")}
+        return wr.stream(df).key_by("k").event_time("t").window(model).agg(**functions).to_df()
+
+    return make
+
+
+def by_window(*duration: str) -> Make:
+    """The same by Spark's ``window``."""
+
+    def make(df: DataFrame) -> DataFrame:
+        grouped = df.groupBy("k", F.window("t", *duration).alias("w"))
+        results = grouped.agg(F.count("*").alias("n"), F.sum("x").alias("s"), F.max("x").alias("m"))
+        return results.select("k", "w.start", "w.end", "n", "s", "m")
+
+    return make
+
+
+def by_frame(df: DataFrame) -> DataFrame:
+    """Full windows of the last 1000 tuples at every tenth, by Spark's frames."""
+    ordered = SparkWindow.partitionBy("k").orderBy("t")
+    frame = ordered.rowsBetween(1 - COUNT.length, 0)
+    framed = df.select(
+        "k",
+        F.row_number().over(ordered).cast("bigint").alias("end"),
+        F.count("*").over(frame).alias("n"),
+        F.sum("x").over(frame).alias("s"),
+        F.max("x").over(frame).alias("m"),
+    )
+    is_window = (F.col("end") >= COUNT.length) & (F.col("end") % COUNT.slide == 0)
+    return framed.filter(is_window).select("k", F.col("end") - COUNT.length, "end", "n", "s", "m")
+
+
+def busy(window: wr.Window) -> dict[str, int]:
+    """Uses the processor for 200 us."""
+    end = time.thread_time_ns() + BUSY_NS
+    while time.thread_time_ns() < end:
+        pass
+    return {"s": int(window["x"].sum())}
+
+
+def hot_key(pattern: Pattern) -> Make:
+    """An expensive function of the windows of one key."""
+
+    def make(df: DataFrame) -> DataFrame:
+        windowed = wr.stream(df).key_by("k").event_time("t").window(HOT)
+        return windowed.apply(busy, returns="s bigint").using(pattern).to_df()
+
+    return make
+
+
+def rows_of(df: DataFrame) -> list[tuple[Any, ...]]:
+    """The results in order, without window ids."""
+    kept = [name for name in df.columns if name != "window_id"]
+    return sorted(tuple(row) for row in df.select(*kept).collect())
+
+
+def check(what: str, found: list[tuple[Any, ...]], expected: list[tuple[Any, ...]]) -> None:
+    """Stop unless all rows agree."""
+    if not expected or found != expected:
+        raise AssertionError(f"{what}: {len(found)} rows found, {len(expected)} expected")
+
+
+def run(make: Make, df: DataFrame) -> Callable[[], None]:
+    """The query over all rows, its results thrown away."""
+    return lambda: make(df).write.format("noop").mode("overwrite").save()
+
+
+def report(label: str, rows: int, seconds: float, ratio: float = 0, target: str = "") -> None:
+    """Print a line: what was measured, its rate and, where there is one, its ratio and target."""
+    compared = f"{ratio:8.2f}x   target {target}" if target else ""
+    print(f"  {label:52} {rows / seconds / 1e6:8.3f} M rows/s {compared}".rstrip(), flush=True)
+
+
+def bench_time(data: Data) -> None:
+    """Overlapping time windows; Spark expands each row into its 100 windows."""
+    baseline = by_window("1 second", "10 milliseconds")
+    small = data(SAMPLE, 100, every=100)
+    check("time windows", rows_of(count_sum_max(SLIDING)(small)), rows_of(baseline(small)))
+    rows, fewer = 20_000_000, 500_000
+    ours, theirs = best_of(
+        REPEATS,
+        run(count_sum_max(SLIDING), data(rows, 100)),
+        run(baseline, data(fewer, 100)),
+    )
+    report("time 1 s, 10 ms, 100 keys: Spark's window()", fewer, theirs)
+    report("  Windrow", rows, ours, rows / ours / (fewer / theirs), ">= 50")
+
+
+def bench_tumbling(data: Data) -> None:
+    """Tumbling time windows, which Spark does well."""
+    baseline = by_window("10 seconds")
+    small = data(SAMPLE, 100, every=2_000)
+    check("tumbling windows", rows_of(count_sum_max(TUMBLING)(small)), rows_of(baseline(small)))
+    rows = 20_000_000
+    df = data(rows, 100)
+    ours, theirs = best_of(REPEATS, run(count_sum_max(TUMBLING), df), run(baseline, df))
+    report("time 10 s tumbling, 100 keys: Spark's window()", rows, theirs)
+    report("  Windrow", rows, ours, theirs / ours, ">= 0.95")
+
+
+def bench_count(data: Data) -> None:
+    """Count windows, against frames with Spark's segment tree."""
+    data.spark.conf.set("spark.sql.window.segmentTree.enabled", "true")
+    small = data(SAMPLE, 3)
+    full = [row for row in rows_of(count_sum_max(COUNT)(small)) if row[3] == COUNT.length]
+    check("count windows", full, rows_of(by_frame(small)))
+    rows = 4_000_000
+    df = data(rows, 100)
+    ours, theirs = best_of(REPEATS, run(count_sum_max(COUNT), df), run(by_frame, df))
+    report("count 1000, 10, 100 keys: Spark's rowsBetween", rows, theirs)
+    report("  Windrow", rows, ours, theirs / ours, ">= 3")
+
+
+def bench_keys(data: Data) -> None:
+    """The same count windows of few and of many keys."""
+    check_with_oracle(data(SAMPLE // 4, 1_000))
+    rows, numbers = 4_000_000, (100, 1, 100_000)
+    runs = [run(count_sum_max(COUNT), data(rows, keys)) for keys in numbers]
+    seconds = best_of(REPEATS, *runs)
+    for keys, each in zip(numbers, seconds, strict=True):
+        target = "" if keys == 100 else "any" if keys == 1 else "<= 3"
+        label = f"count 1000, 10, {keys:,} key{'s' * (keys > 1)}"
+        report(label, rows, each, each / seconds[0], target)
+
+
+def check_with_oracle(df: DataFrame) -> None:
+    """Every count window, full or not, is the oracle's."""
+    expected = [
+        (*w.key, w.start, w.end, len(x), sum(x), max(x))
+        for w in oracle.windows(COUNT, [r.asDict() for r in df.collect()], key=["k"], time="t")
+        for x in [[row["x"] for row in w.rows]]
+    ]
+    check("count windows of many keys", rows_of(count_sum_max(COUNT)(df)), sorted(expected))
+
+
+def bench_hot(data: Data) -> None:
+    """One key with an expensive function: a key farm has one busy worker, a window farm all."""
+    patterns = [wr.KeyFarm(CORES), wr.WinFarm(CORES), wr.WinFarm(CORES, workers="agnostic")]
+    small = data(SAMPLE, 1, every=2)
+    grouped = small.groupBy(F.window("t", "1 millisecond", "50 microseconds").alias("w"))
+    by_spark = grouped.agg(F.sum("x").alias("s")).select(F.lit(0), "w.start", "w.end", "s")
+    for pattern in patterns:
+        check(repr(pattern), rows_of(hot_key(pattern)(small)), rows_of(by_spark))
+    rows = 800_000
+    df = data(rows, 1)
+    seconds = best_of(REPEATS, *(run(hot_key(pattern), df) for pattern in patterns))
+    for pattern, each in zip(patterns, seconds, strict=True):
+        label = f"200 us a window, 1 ms, 50 us, 1 key: {pattern.name}({CORES})"
+        if isinstance(pattern, wr.WinFarm):
+            report(f"  {pattern.name}, {pattern.workers}", rows, each, seconds[0] / each, ">= 1.7")
+        else:
+            report(label, rows, each)
+
+
+PARTS: dict[str, Callable[[Data], None]] = {
+    "time": bench_time,
+    "tumbling": bench_tumbling,
+    "count": bench_count,
+    "keys": bench_keys,
+    "hot": bench_hot,
+}
+
+
+def main(parts: list[str]) -> None:
+    """Check and time the parts that are named, or all."""
+    spark = wr.local_spark(cores=CORES)
+    print(f"{CORES} cores, best of {REPEATS}: count, sum, max", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for part in parts or list(PARTS):
+            PARTS[part](Data(spark, folder))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
