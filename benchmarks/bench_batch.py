@@ -141,7 +141,7 @@ def bench_time(data: Data) -> None:
     baseline = by_window("1 second", "10 milliseconds")
     small = data(SAMPLE, 100, every=100)
     check("time windows", rows_of(count_sum_max(SLIDING)(small)), rows_of(baseline(small)))
-    rows, fewer = 20_000_000, 500_000
+    rows, fewer = 20_000_000, 200_000
     ours, theirs = best_of(
         REPEATS,
         run(count_sum_max(SLIDING), data(rows, 100)),

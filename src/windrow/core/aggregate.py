@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Any, ClassVar, Generic, TypeVar
 
 from windrow.core.errors import WindrowError
@@ -78,22 +79,33 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
     def lower(self, partial: Partial) -> Out:
         """The result of a window with this partial."""
 
+    def combine_all(self, partials: Sequence[Partial]) -> Partial:
+        """The partial of many neighbouring runs, oldest first; at least one.
+
+        Worth overriding where many are put together more cheaply at once than one by one.
+        """
+        return reduce(self.combine, partials)
+
+    @property
+    def combines_at_once(self) -> bool:
+        """Whether ``combine_all`` does better than one by one."""
+        return type(self).combine_all is not Aggregate.combine_all
+
     def result_type(self, *inputs: str) -> str:
         """The type of the result over columns of these types; refuses those it cannot take."""
         return self.returns
 
     def over(self, values: Iterable[Any]) -> Out | None:
         """The result over the values of one window, oldest first, by the definition."""
-        whole: Partial | None = None
-        for position, value in enumerate(values):
-            if self.skips_nulls and _has_null(value):
-                continue
-            partial = self.lift(self.at(position, value))
-            whole = partial if whole is None else self.combine(whole, partial)
-        if whole is None:
+        partials = [
+            self.lift(self.at(position, value))
+            for position, value in enumerate(values)
+            if not (self.skips_nulls and _has_null(value))
+        ]
+        if not partials:
             empty: Out | None = self.empty
             return empty
-        return self.lower(whole)
+        return self.lower(self.combine_all(partials))
 
     def at(self, position: int, value: Any) -> Any:
         """What lift sees of a tuple at ``position`` of its key."""

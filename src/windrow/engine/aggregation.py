@@ -94,8 +94,8 @@ def scalar_partials(
 ) -> list[tuple[Any] | None]:
     """Each window's partial (in a tuple), None where it has no value to lift.
 
-    Each tuple is lifted once, and windows one after the other share what they combine: two
-    stacks, amortised two combinations a tuple, whatever the windows' length.
+    Windows one after the other share what they combine (two stacks, amortised two combinations a
+    tuple, whatever the windows' length), unless the function does better with many at once.
     """
     length = _length(columns, windows)
     inputs = [columns.python(c, 0, length) for c in function.columns]
@@ -111,12 +111,27 @@ def scalar_partials(
             return None
         return (function.lift(function.at(positions[i], value)),)
 
+    return combine_ranges(function, lift, windows)
+
+
+def combine_ranges(
+    function: Aggregate[Any, Any, Any], partial_at: Callable[[int], Any], windows: FiredWindows
+) -> list[tuple[Any] | None]:
+    """The partials of ranges, of those ``partial_at`` each position; None for none."""
+    if function.combines_at_once:
+        partials = [partial_at(i) for i in range(int(windows.hi.max(initial=0)))]
+        found = []
+        for lo, hi in zip(windows.lo.tolist(), windows.hi.tolist(), strict=True):
+            some = [p[0] for p in partials[lo:hi] if p is not None]
+            found.append((function.combine_all(some),) if some else None)
+        return found
+
     def combine(a: Any, b: Any) -> Any:
         if a is None or b is None:
             return b if a is None else a
         return (function.combine(a[0], b[0]),)
 
-    return slide_partials(lift, combine, windows.keys, windows.lo, windows.hi)
+    return slide_partials(partial_at, combine, windows.keys, windows.lo, windows.hi)
 
 
 def slide_partials(

@@ -12,10 +12,10 @@ import pyarrow as pa
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
 from windrow.engine.aggregation import (
+    combine_ranges,
     decode,
     result_array,
     scalar_partials,
-    slide_partials,
     to_arrow,
 )
 from windrow.engine.fired import FiredWindows, TupleColumns
@@ -125,12 +125,7 @@ def _combine_pickled(
 ) -> list[Any]:
     partials = [pickle.loads(p) for p in pickled[: int(windows.hi.max(initial=0))]]
 
-    def combine(a: Any, b: Any) -> Any:
-        if a is None or b is None:
-            return b if a is None else a
-        return (function.combine(a[0], b[0]),)
-
-    return slide_partials(partials.__getitem__, combine, windows.keys, windows.lo, windows.hi)
+    return combine_ranges(function, partials.__getitem__, windows)
 
 
 def order_positions(columns: TupleColumns, order: Sequence[str], length: int) -> list[Any]:

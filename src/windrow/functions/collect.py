@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, ClassVar
 
 from windrow.core.aggregate import Commutative
@@ -27,7 +28,10 @@ class Collect(Commutative[Placed, Run, list[Any]], Columnar):
         return (value,)
 
     def combine(self, a: Run, b: Run) -> Run:
-        return tuple(sorted(a + b, key=lambda placed: placed[0]))
+        return self.combine_all((a, b))
+
+    def combine_all(self, partials: Sequence[Run]) -> Run:
+        return tuple(sorted(chain.from_iterable(partials), key=lambda placed: placed[0]))
 
     def lower(self, partial: Run) -> list[Any]:
         return [value for _, value in partial]

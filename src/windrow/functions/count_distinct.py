@@ -43,6 +43,9 @@ class CountDistinct(Commutative[Any, Seen, int], Idempotent[Any, Seen, int], Col
     def combine(self, a: Seen, b: Seen) -> Seen:
         return a | b
 
+    def combine_all(self, partials: Sequence[Seen]) -> Seen:
+        return frozenset().union(*partials)
+
     def lower(self, partial: Seen) -> int:
         return len(partial)
 

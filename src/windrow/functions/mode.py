@@ -27,7 +27,14 @@ class Mode(Commutative[Any, Counts, Any], Columnar):
         return {distinct_key(value): 1}
 
     def combine(self, a: Counts, b: Counts) -> Counts:
-        return {key: a.get(key, 0) + b.get(key, 0) for key in (*a, *b)}
+        return self.combine_all((a, b))
+
+    def combine_all(self, partials: Sequence[Counts]) -> Counts:
+        counts: dict[tuple[bool, Any], int] = {}
+        for partial in partials:
+            for key, count in partial.items():
+                counts[key] = counts.get(key, 0) + count
+        return counts
 
     def lower(self, partial: Counts) -> Any:
         most = max(partial.values())

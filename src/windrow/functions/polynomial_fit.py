@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,10 @@ class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
         return ((position, float(y), float(x)),)
 
     def combine(self, a: Points, b: Points) -> Points:
-        return tuple(sorted(a + b, key=lambda point: point[0]))
+        return self.combine_all((a, b))
+
+    def combine_all(self, partials: Sequence[Points]) -> Points:
+        return tuple(sorted(chain.from_iterable(partials), key=lambda point: point[0]))
 
     def lower(self, partial: Points) -> list[float] | None:
         _, y, x = zip(*partial, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from windrow.core.aggregate import Commutative
@@ -40,7 +41,10 @@ class Quantile(Commutative[Any, Ordered, float], Columnar):
         return (value,)
 
     def combine(self, a: Ordered, b: Ordered) -> Ordered:
-        return tuple(sorted(a + b, key=sort_key))
+        return self.combine_all((a, b))
+
+    def combine_all(self, partials: Sequence[Ordered]) -> Ordered:
+        return tuple(sorted(chain.from_iterable(partials), key=sort_key))
 
     def lower(self, partial: Ordered) -> float:
         position = self.q * (len(partial) - 1)

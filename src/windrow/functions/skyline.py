@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,6 +53,14 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
     def combine(self, a: Front, b: Front) -> Front:
         survivors = self._survive(a, b) + self._survive(b, a)
         return tuple(sorted(survivors, key=lambda placed: placed[0]))
+
+    def combine_all(self, partials: Sequence[Front]) -> Front:
+        from windrow.kernels.skyline import skyline
+
+        placed = sorted(chain.from_iterable(partials), key=lambda p: p[0])
+        points = np.array([point for _, point in placed])
+        front = skyline(points, np.flatnonzero(self.maximise).tolist())
+        return tuple(placed[i] for i in front.tolist())
 
     def lower(self, partial: Front) -> list[dict[str, float]]:
         return [dict(zip(self.columns, point, strict=True)) for _, point in partial]

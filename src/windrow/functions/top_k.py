@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,7 +47,10 @@ class TopK(Commutative[Any, Ranked, list[Any]], Columnar):
         return () if rank is None else ((rank, position, chosen),)
 
     def combine(self, a: Ranked, b: Ranked) -> Ranked:
-        by_age = sorted(a + b, key=lambda ranked: ranked[1])
+        return self.combine_all((a, b))
+
+    def combine_all(self, partials: Sequence[Ranked]) -> Ranked:
+        by_age = sorted(chain.from_iterable(partials), key=lambda ranked: ranked[1])
         return tuple(sorted(by_age, key=lambda r: sort_key(r[0]), reverse=True)[: self.k])
 
     def lower(self, partial: Ranked) -> list[Any]:
