@@ -185,13 +185,18 @@ def _reduce(
             if not valid[i]:
                 continue
             counts[cell] += 1
-        value = values[i]
-        if sums is not None:
-            sums[cell] += value
-        # Always written: which of the two is greater is hard to predict, a write is cheap.
-        if minima is not None:
-            least = minima[cell]
-            minima[cell] = value if value < least or least != least else least
-        if maxima is not None:
-            greatest = maxima[cell]
-            maxima[cell] = value if value > greatest or value != value else greatest
+        add_value(values[i], cell, sums, minima, maxima)
+
+
+@compiled
+def add_value(value: Any, cell: Any, sums: Any, minima: Any, maxima: Any) -> None:
+    """Add a value to the partials of its cell that are not None."""
+    if sums is not None:
+        sums[cell] += value
+    # Always written: which of the two is greater is hard to predict, a write is cheap.
+    if minima is not None:
+        least = minima[cell]
+        minima[cell] = value if value < least or least != least else least
+    if maxima is not None:
+        greatest = maxima[cell]
+        maxima[cell] = value if value > greatest or value != value else greatest

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from windrow.kernels.columns import Column, Positions, as_column, read_only
 from windrow.kernels.compiled import compiled
-from windrow.kernels.pane_reduce import PanePartials, Wanted, allocate
+from windrow.kernels.pane_reduce import PanePartials, Wanted, add_value, allocate
 from windrow.kernels.panes import check_length
 
 
@@ -104,13 +104,4 @@ def _reduce(
             if not valid[i]:
                 continue
             counts[cell] += 1
-        value = values[i]
-        if sums is not None:
-            sums[cell] += value
-        # Always written: which of the two is greater is hard to predict, a write is cheap.
-        if minima is not None:
-            least = minima[cell]
-            minima[cell] = value if value < least or least != least else least
-        if maxima is not None:
-            greatest = maxima[cell]
-            maxima[cell] = value if value > greatest or value != value else greatest
+        add_value(values[i], cell, sums, minima, maxima)
