@@ -101,7 +101,3 @@ class ChunkLog:
         codes, columns = buffer.contents()
         if len(codes):
             self.append(codes, columns)
-
-    def newer_than(self, number: int) -> list[Chunk]:
-        """The chunks another copy lacks that has seen all up to ``number``."""
-        return [chunk for n, chunk in self.chunks.items() if n > number]

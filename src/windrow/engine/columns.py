@@ -24,34 +24,6 @@ def to_microseconds(column: pa.ChunkedArray) -> Int64s:
     return np.asarray(column.cast(pa.int64()).to_numpy())
 
 
-def to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
-    """A column as a user's function sees it: a read-only view where Arrow allows one.
-
-    Nulls are NaN in numeric columns and None in others, as in pandas.
-    """
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
-    if pa.types.is_timestamp(kind):
-        column = column.cast(pa.timestamp("us", kind.tz), safe=False)
-    elif pa.types.is_decimal(kind) or pa.types.is_nested(kind):
-        values = np.empty(len(column), object)
-        values[:] = [_plain(v) for v in column]
-        values.flags.writeable = False
-        return values
-    array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    numpy: NDArray[Any] = array.to_numpy(zero_copy_only=False)
-    numpy.flags.writeable = False
-    return numpy
-
-
-def _plain(value: pa.Scalar) -> Any:
-    """A list of numbers as an array, anything else as its Python value."""
-    if value.is_valid and pa.types.is_list(value.type) and value.type.value_type != pa.string():
-        return value.values.to_numpy(zero_copy_only=False)
-    return value.as_py()
-
-
 def key_codes(columns: Sequence[pa.ChunkedArray], length: int) -> tuple[Int64s, Int64s]:
     """A dense code for each tuple's key, and the position of one tuple of each key.
 

@@ -129,4 +129,3 @@ def test_nothing_appended_makes_no_chunk() -> None:
     log = ChunkLog()
     log.append(np.zeros(0, np.int64), {AXIS: Stored(np.zeros(0, np.int64))})
     assert log.chunks == {}
-    assert log.newer_than(-1) == []
