@@ -253,7 +253,11 @@ class Query:
                 f"{type(self.model).__name__} needs an event time",
                 hint='call event_time("column") before the function.',
             )
-        self._check_result_names(self._complete())
+        query = self._complete()
+        self._check_result_names(query)
+        is_agg = isinstance(self.computation, Aggregation)
+        for name in self.computation.columns if is_agg else query.types:  # type: ignore[attr-defined]
+            query.arrow_type(name)
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)
         return self

@@ -38,6 +38,8 @@ _ALIASES = {
 _DECIMAL = re.compile(r"(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 _TEXT = re.compile(r"(?:varchar|char)\s*\(\s*\d+\s*\)")
 _FIELD = re.compile(r"\s*(?:`((?:[^`]|``)+)`|(\w+))\s*(?::\s*|\s+)(.+?)\s*", re.DOTALL)
+_UNQUOTED = re.compile(r"()\s*([^:<>,]+):\s*(.+?)\s*", re.DOTALL)
+"""A field as Spark prints those of structs, whatever its name."""
 _HINT = 'write it as in Spark, for example returns="slope double, points array<double>".'
 
 
@@ -131,7 +133,7 @@ def _type_or_none(text: str) -> pa.DataType | None:
 def _parse_fields(text: str) -> list[pa.Field]:
     fields = []
     for part in _split(text):
-        match = _FIELD.fullmatch(part)
+        match = _FIELD.fullmatch(part) or _UNQUOTED.fullmatch(part)
         if match is None:
             raise WindrowError("a field is a name and a type", repr(part.strip()), _HINT)
         declared = re.sub(r"\s+not\s+null$", "", match[3], flags=re.IGNORECASE)

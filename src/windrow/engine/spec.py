@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
+from windrow.core.errors import WindrowError
 from windrow.core.models import Bounds, DeltaWindow, WindowModel
 from windrow.engine.ddl import parse_schema, parse_type
 
@@ -53,7 +54,11 @@ class WindowQuery:
 
     def arrow_type(self, column: str) -> pa.DataType:
         """The type of an input column."""
-        return parse_type(self.types[column])
+        try:
+            return parse_type(self.types[column])
+        except WindrowError:
+            rule = f"the function cannot see column {column!r} of type {self.types[column]}"
+            raise WindrowError(rule, hint="select the other columns, or cast it.") from None
 
     def output_schema(self, key_types: dict[str, pa.DataType]) -> pa.Schema:
         """The key columns, the window's id and bounds, then the results."""

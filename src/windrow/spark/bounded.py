@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import StructField, StructType
 
 from windrow.core.errors import WindrowError
 from windrow.core.models import DeltaWindow
 from windrow.engine.control import ARRIVAL
-from windrow.engine.ddl import parse_type, type_name
 from windrow.engine.intake import needed_columns
 from windrow.engine.routes import ByKey
 from windrow.engine.spec import ID, WindowQuery
@@ -128,14 +129,15 @@ def _run(
     numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
     task = intake(query, tuple(rows.columns), first, _exchange(width, groups[0]))
     packed = numbered.mapInArrow(task, PACKED)
-    schema = query.output_schema({k: parse_type(query.types[k]) for k in query.keys})
+    results = query.output_schema({k: pa.null() for k in query.keys})
+    results = pa.schema([f for f in results if f.name not in query.keys])
     for i, group in enumerate(groups):
         here = _exchange(width, group)
         arrived = packed.repartition(here.width, "slot").sortWithinPartitions("low")
         width = _width(group, width)
         if i == len(groups) - 1:
-            last = StageTask(query, group, None, schema)
-            return arrived.mapInArrow(last, _ddl(query, schema, df))
+            last = StageTask(query, group, None, results)
+            return arrived.mapInArrow(last, _schema(query, results, df))
         following = _exchange(width, groups[i + 1])
         packed = arrived.mapInArrow(StageTask(query, group, following, None), PACKED)
     raise AssertionError("a stage list has workers")
@@ -157,12 +159,10 @@ def _width(nodes: tuple[Node, ...], width: int) -> int:
     return width
 
 
-def _ddl(query: WindowQuery, schema: pa.Schema, df: DataFrame) -> str:
+def _schema(query: WindowQuery, results: pa.Schema, df: DataFrame) -> StructType:
     """Key columns as they come in, then the window's and the results' own."""
-    nullable = {k: df.schema[k].nullable for k in query.keys}
-    fields = []
-    for field in schema:
-        required = "" if nullable.get(field.name, field.nullable) else " NOT NULL"
-        kind = query.types[field.name] if field.name in query.keys else type_name(field.type)
-        fields.append(f"`{field.name.replace('`', '``')}` {kind}{required}")
-    return ", ".join(fields)
+    fields = [df.schema[k] for k in query.keys]
+    for field in results:
+        kind = from_arrow_type(field.type, prefer_timestamp_ntz=True)
+        fields.append(StructField(field.name, kind, field.nullable))
+    return StructType(fields)

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -29,9 +31,14 @@ from windrow.functions.mode import Mode
 from windrow.functions.position import First, Last
 from windrow.functions.quantile import Median, Quantile
 from windrow.functions.sum import Sum
+from windrow.functions.types import is_numeric
 from windrow.functions.variance import Stddev, Var
+from windrow.kernels.operators import identity
 from windrow.spark.tasks import GREATEST
 from windrow.spark.times import microseconds_of, timestamp_of
+
+SINCE = "windrow.since"
+"""The column of a row's time since the window's origin."""
 
 Expression = Callable[[WindowQuery, Any], Column]
 
@@ -97,7 +104,11 @@ def has_native_panes(query: WindowQuery) -> bool:
     if not is_paned or not isinstance(query.computation, Aggregation):
         return False
     partials = PartialColumns(query)
-    return all(partials.is_reducible(f) for f in partials.functions.values())
+    return all(
+        partials.is_reducible(f)
+        and (isinstance(f, Count) or all(is_numeric(query.types[c]) for c in f.columns))
+        for f in partials.functions.values()
+    )
 
 
 def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> DataFrame:
@@ -107,8 +118,8 @@ def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> Da
     assert isinstance(computation, Aggregation)
     assert query.time is not None
     since = microseconds_of(column(query.time), query.types[query.time]) - F.lit(model.origin)
-    placed = rows.filter(column(query.time).isNotNull()).withColumn("windrow_since", since)
-    since = F.col("windrow_since")
+    placed = rows.filter(column(query.time).isNotNull()).withColumn(SINCE, since)
+    since = column(SINCE)
     if model.slide > model.length:
         placed = placed.filter(F.pmod(since, F.lit(model.slide)) < model.length)
     # The window's start, not its id, is grouped by: it costs no division.
@@ -117,12 +128,12 @@ def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> Da
     functions = [
         _EXPRESSIONS[type(f)](query, f).alias(name) for name, f in computation.functions.items()
     ]
-    extra = [] if watermark is None else [F.first(watermark).alias("windrow_watermark")]
-    grouped = placed.groupBy(*keys, start.alias("windrow_start")).agg(*functions, *extra)
-    begin = F.col("windrow_start") + model.origin
+    extra = [] if watermark is None else [F.first(watermark).alias("windrow.watermark")]
+    grouped = placed.groupBy(*keys, start.alias("windrow.start")).agg(*functions, *extra)
+    begin = column("windrow.start") + model.origin
     if watermark is not None:
-        grouped = grouped.filter(begin + model.length <= F.col("windrow_watermark"))
-    id = F.expr(f"windrow_start div {model.slide}").cast("bigint")
+        grouped = grouped.filter(begin + model.length <= column("windrow.watermark"))
+    id = F.expr(f"`windrow.start` div {model.slide}").cast("bigint")
     bound = partial(timestamp_of, kind=query.types[query.time])
     # None of the bounds is ever null, which Spark does not see by itself.
     results = [column(f.name).cast(type_name(f.type)).alias(f.name) for f in query.result_schema()]
@@ -141,16 +152,16 @@ def panes(query: WindowQuery, rows: DataFrame) -> DataFrame:
     assert isinstance(model, TimeWindow | LandmarkWindow)
     assert query.time is not None
     since = microseconds_of(column(query.time), query.types[query.time]) - F.lit(model.origin)
-    placed = rows.filter(column(query.time).isNotNull()).withColumn("windrow_since", since)
+    placed = rows.filter(column(query.time).isNotNull()).withColumn(SINCE, since)
     length = model.pane_length
     assert length is not None
-    pane = F.expr(f"(windrow_since - pmod(windrow_since, {length}L)) div {length}L")
+    pane = F.expr(f"(`{SINCE}` - pmod(`{SINCE}`, {length}L)) div {length}L")
     partials = PartialColumns(query)
     columns = []
     kinds = iter(partials.schema.types)
     for name, function in partials.functions.items():
         for i, reduction in enumerate(function.reductions):  # type: ignore[attr-defined]
-            value = _reduction(function, reduction).cast(type_name(next(kinds)))
+            value = _reduction(function, reduction, next(kinds))
             columns.append(value.alias(f"{name}#{i}"))
     keys = [column(k) for k in query.keys]
     if GREATEST in rows.columns:
@@ -158,11 +169,19 @@ def panes(query: WindowQuery, rows: DataFrame) -> DataFrame:
     return placed.groupBy(*keys, pane.alias(PIECE)).agg(*columns)
 
 
-def _reduction(function: Any, reduction: Any) -> Column:
+def _reduction(function: Any, reduction: Any, kind: pa.DataType) -> Column:
+    """A partial of a pane; where no value is known, what changes no other partial."""
     if reduction.column is None:
         return F.count(F.lit(1))
     value = column(function.columns[reduction.column])
     if reduction.as_float:
         value = value.cast("double")
     found: Column = getattr(F, reduction.op)(value)
-    return found if reduction.op == "count" else F.coalesce(found, F.lit(0))
+    if reduction.op == "count":
+        return found
+    nothing = (
+        0
+        if reduction.op == "sum"
+        else identity(reduction.op, np.dtype(kind.to_pandas_dtype())).item()
+    )
+    return F.coalesce(found.cast(type_name(kind)), F.lit(nothing).cast(type_name(kind)))

@@ -33,10 +33,12 @@ class DataFrameSource:
             rule = f"{step} takes names of columns or Column expressions"
             raise WindrowError(rule, repr(column))
         name = self.df.select(column).columns[0]
-        if name in self.types:
+        # Spark does not tell names apart by case unless told to.
+        same = next((known for known in self.types if known.casefold() == name.casefold()), None)
+        if same is not None:
             if _is_plain(column, name):
-                return self, name
-            rule = f"{step}: the expression has the name of a column, {name!r}"
+                return self, same
+            rule = f"{step}: the expression has the name of a column, {same!r}"
             raise WindrowError(rule, repr(column), 'give it another with .alias("name").')
         return DataFrameSource(self.df.withColumn(name, column)), name
 

@@ -132,7 +132,7 @@ class StageTask:
             if worker is None:
                 worker = workers[index] = self.nodes[0].make(index)
             worker.push(message)
-            reached = self._reached(worker, low)
+            reached = self._reached(worker, low, watermark)
             if reached is not None:
                 yield from self._hand_on({index: worker.advance(reached)}, watermark)
         for index, worker in workers.items():
@@ -145,12 +145,15 @@ class StageTask:
     def _fan_in(self) -> int:
         return self.nodes[0].fan_in if isinstance(self.nodes[0], Collect) else 1
 
-    def _reached(self, worker: Worker, low: int) -> int | None:
-        """How far a worker may move on before more input: messages come in order of ``low``."""
+    def _reached(self, worker: Worker, low: int, watermark: int | None) -> int | None:
+        """How far a worker may move on before more input: messages come in order of ``low``.
+
+        Never past the final watermark, where there is one.
+        """
         if not isinstance(worker, KeyedWorker):
             return None
         if worker.placing.is_timed:
-            return low
+            return low if watermark is None else min(low, watermark)
         return None if worker.placing.order_by or self.query.time is not None else NEVER
 
     def _end(self, watermark: int | None) -> int:
@@ -172,7 +175,13 @@ class StageTask:
             return
         for messages in traffic.values():
             for table in messages:
-                yield from table.cast(self.result_schema).to_batches(max_chunksize=_CHUNK)
+                yield from self._as_declared(table).to_batches(max_chunksize=_CHUNK)
+
+    def _as_declared(self, table: pa.Table) -> pa.Table:
+        """The results with their declared types; the keys are as they came."""
+        assert self.result_schema is not None
+        keys = [table.schema.field(k) for k in self.query.keys]
+        return table.cast(pa.schema([*keys, *self.result_schema]))
 
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, int | None, Message]]:
