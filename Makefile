@@ -12,16 +12,19 @@ unexport SPARK_HOME PYTHONPATH
 # Spark runs on Java: prefix a command with this to give it one.
 WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 
-.PHONY: help setup demo test lint bench-kernels clean
+.PHONY: help setup demo examples test lint bench-kernels bench-batch clean
 
 help: ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
 
 setup: $(INSTALLED) ## install everything into .venv, and Java if there is none
 	@$(WITH_JAVA) echo "Ready: $$($(PYTHON) --version), Java in $$JAVA_HOME"
 
 demo: $(INSTALLED) ## show what Windrow does
 	@$(WITH_JAVA) $(PYTHON) -m windrow.cli.demo
+
+examples: $(INSTALLED) ## run the case studies of the papers on Spark
+	@$(WITH_JAVA) for program in examples/*.py; do $(PYTHON) $$program || exit 1; done
 
 test: lint ## check format, lint and types, then run the tests and the doctests
 	$(WITH_JAVA) $(PYTHON) -m pytest --doctest-modules tests src/windrow
@@ -34,6 +37,9 @@ lint: $(INSTALLED) ## check format, lint and types
 bench-kernels: $(INSTALLED) ## check and time the kernels and the engine in process
 	$(PYTHON) -m benchmarks.bench_kernels_ranges
 	$(PYTHON) -m benchmarks.bench_engine
+
+bench-batch: $(INSTALLED) ## check and time queries over bounded DataFrames against Spark's own
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_batch
 
 clean: ## remove the virtual environment and everything generated
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

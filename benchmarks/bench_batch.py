@@ -1,6 +1,6 @@
 """What queries over bounded DataFrames cost, against Spark's own operators on the same machine.
 
-Run with ``make bench-batch``, or ``python -m benchmarks.bench_batch [part ...]`` where the parts are
+Run with ``make bench-batch``, or ``python -m benchmarks.bench_batch [part ...]``; the parts are
 ``time``, ``tumbling``, ``count``, ``keys`` and ``hot``. Every query is checked on a small sample
 first, against Spark or the oracle. A wrong result fails the benchmark, a missed target does not.
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +29,8 @@ from windrow.patterns import Pattern
 REPEATS = 3
 CORES = 2
 SAMPLE = 20_000
-BUSY_NS = 200_000
+BUSY = 200e-6
+"""Seconds of work in each window of the hot key."""
 
 SLIDING = wr.TimeWindow("1 s", "10 ms")
 TUMBLING = wr.TimeWindow("10 s")
@@ -42,7 +42,7 @@ Make = Callable[[DataFrame], DataFrame]
 
 @dataclass(frozen=True)
 class Data:
-    """Generates tuples ``(k, t, x)``, a tuple each so many microseconds, and keeps them as files."""
+    """Makes tuples ``(k, t, x)``, one each so many microseconds, and keeps them as files."""
 
     spark: SparkSession
     folder: str
@@ -95,16 +95,25 @@ def by_frame(df: DataFrame) -> DataFrame:
     return framed.filter(is_window).select("k", F.col("end") - COUNT.length, "end", "n", "s", "m")
 
 
-def busy(window: wr.Window) -> dict[str, int]:
-    """Uses the processor for 200 us."""
-    end = time.thread_time_ns() + BUSY_NS
-    while time.thread_time_ns() < end:
+def steps_in(seconds: float) -> int:
+    """How many steps of an empty loop take so long on this machine."""
+    steps = 100_000
+    (measured,) = best_of(10, lambda: _loop(steps))
+    return round(steps * seconds / measured)
+
+
+def _loop(steps: int) -> None:
+    for _ in range(steps):
         pass
-    return {"s": int(window["x"].sum())}
 
 
-def hot_key(pattern: Pattern) -> Make:
-    """An expensive function of the windows of one key."""
+def hot_key(pattern: Pattern, steps: int) -> Make:
+    """An expensive function of the windows of one key: so many steps of a loop."""
+
+    def busy(window: wr.Window) -> dict[str, int]:
+        for _ in range(steps):
+            pass
+        return {"s": int(window["x"].sum())}
 
     def make(df: DataFrame) -> DataFrame:
         windowed = wr.stream(df).key_by("k").event_time("t").window(HOT)
@@ -200,21 +209,21 @@ def check_with_oracle(df: DataFrame) -> None:
 
 def bench_hot(data: Data) -> None:
     """One key with an expensive function: a key farm has one busy worker, a window farm all."""
-    patterns = [wr.KeyFarm(CORES), wr.WinFarm(CORES), wr.WinFarm(CORES, workers="agnostic")]
-    small = data(SAMPLE, 1, every=2)
+    steps = steps_in(BUSY)
+    key_farm = wr.KeyFarm(CORES)
+    farms = [wr.WinFarm(CORES), wr.WinFarm(CORES, workers="agnostic", batch=64)]
+    makes = [hot_key(pattern, steps) for pattern in (key_farm, *farms)]
+    small = data(SAMPLE // 4, 1, every=2)
     grouped = small.groupBy(F.window("t", "1 millisecond", "50 microseconds").alias("w"))
     by_spark = grouped.agg(F.sum("x").alias("s")).select(F.lit(0), "w.start", "w.end", "s")
-    for pattern in patterns:
-        check(repr(pattern), rows_of(hot_key(pattern)(small)), rows_of(by_spark))
+    for make in makes:
+        check("windows of a hot key", rows_of(make(small)), rows_of(by_spark))
     rows = 800_000
     df = data(rows, 1)
-    seconds = best_of(REPEATS, *(run(hot_key(pattern), df) for pattern in patterns))
-    for pattern, each in zip(patterns, seconds, strict=True):
-        label = f"200 us a window, 1 ms, 50 us, 1 key: {pattern.name}({CORES})"
-        if isinstance(pattern, wr.WinFarm):
-            report(f"  {pattern.name}, {pattern.workers}", rows, each, seconds[0] / each, ">= 1.7")
-        else:
-            report(label, rows, each)
+    alone, *others = best_of(REPEATS, *(run(make, df) for make in makes))
+    report(f"200 us a window, 1 ms, 50 us, 1 key: {key_farm.name}({CORES})", rows, alone)
+    for farm, each in zip(farms, others, strict=True):
+        report(f"  {farm.name}({CORES}), {farm.workers}", rows, each, alone / each, ">= 1.7")
 
 
 PARTS: dict[str, Callable[[Data], None]] = {

@@ -1,0 +1,74 @@
+"""Algotrader: where the price of each stock symbol is heading.
+
+Financial quotes come in; every 100 quotes of a symbol a parabola is fitted to its last 1000 mid
+prices by the method of Levenberg and Marquardt, and followed one second into the future. This is
+the case study of section 5.1 of De Matteis and Mencagli, "Harnessing sliding-window execution
+semantics for parallel stream processing" (JPDC 2018).
+
+    python examples/algotrader.py
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+import windrow as wr
+from windrow import functions as wf
+
+QUOTES = 20_000
+AHEAD = 1.0
+"""Seconds from the window's last quote to the forecast."""
+
+
+def quotes() -> pa.Table:
+    """Bids and asks around prices that follow a slow wave, a quote every millisecond."""
+    random = np.random.default_rng(7)
+    seconds = np.arange(QUOTES) / 1000
+    symbol = random.integers(0, 3, QUOTES)
+    price = 100 * (symbol + 1) + 5 * np.sin(seconds / 5 + symbol)
+    half_spread = random.uniform(0.01, 0.05, QUOTES)
+    opening = 1_704_187_800_000_000
+    return pa.table(
+        {
+            "symbol": pa.array(["ACME", "EMCA", "MACE"]).take(pa.array(symbol)),
+            "ts": pa.array(opening + np.arange(QUOTES) * 1000, pa.timestamp("us", "UTC")),
+            "second": seconds,  # of the session: a fit needs small numbers
+            "bid": price - half_spread,
+            "ask": price + half_spread,
+        }
+    )
+
+
+def forecasts(quotes: DataFrame) -> DataFrame:
+    """For each window the last price and the price expected a second later."""
+    mid = ((F.col("bid") + F.col("ask")) / 2).alias("mid")
+    windows = (
+        wr.stream(quotes.withColumn("mid", mid))
+        .key_by("symbol")
+        .event_time("ts")
+        .window(wr.CountWindow(1000, slide=100), partial="drop")
+        .agg(
+            last=wf.last("mid"),
+            at=wf.last("second"),
+            curve=wf.polynomial_fit("mid", "second", degree=2),
+        )
+    )
+    then = F.col("at") + AHEAD
+    curve = F.col("curve")
+    expected = curve[0] + curve[1] * then + curve[2] * then * then
+    return windows.ordered().to_df().withColumn("forecast", expected)
+
+
+def main() -> list[dict[str, object]]:
+    """Print the first forecasts; all of them are returned."""
+    spark = wr.local_spark()
+    results = forecasts(spark.createDataFrame(quotes()))
+    results.select("symbol", "window_id", "at", "last", "forecast").show(5)
+    return [row.asDict() for row in results.collect()]
+
+
+if __name__ == "__main__":
+    main()

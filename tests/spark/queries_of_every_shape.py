@@ -1,0 +1,100 @@
+"""A program: queries of every stage shape on the Spark it is told of, compared with this process.
+
+    python -m tests.spark.queries_of_every_shape "local-cluster[2,1,1024]"
+    python -m tests.spark.queries_of_every_shape --remote "local[2]"
+
+Prints a line for each query. Its functions live in ``__main__``, as a user's script's do.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+import windrow as wr
+from windrow import functions as wf
+from windrow.core import WindowModel
+from windrow.patterns import Pattern
+
+COUNTED = wr.CountWindow(20, 6)
+OVERLAPPING = wr.TimeWindow("20 ms", "5 ms")
+SESSIONS = wr.SessionWindow("2 ms")
+SHAPES: dict[str, tuple[WindowModel, str, Pattern | None]] = {
+    "native windows": (wr.TimeWindow("20 ms"), "agg", None),
+    "native panes": (OVERLAPPING, "sums", None),
+    "chosen": (SESSIONS, "apply", None),
+    "KeyFarm": (COUNTED, "agg", wr.KeyFarm(2)),
+    "WinFarm, ranked": (COUNTED, "apply", wr.WinFarm(2)),
+    "WinFarm, agnostic": (SESSIONS, "apply", wr.WinFarm(2, workers="agnostic", level=2)),
+    "PaneFarm": (OVERLAPPING, "agg", wr.PaneFarm(2, 2, level=2)),
+    "WinMapReduce": (OVERLAPPING, "agg", wr.WinMapReduce(2, 2, level=1)),
+    "KeyFarm of PaneFarm": (COUNTED, "agg", wr.KeyFarm(2, wr.PaneFarm(2, 2, level=2), level=2)),
+    "WinFarm of WinMapReduce": (
+        OVERLAPPING,
+        "sums",
+        wr.WinFarm(2, wr.WinMapReduce(2, 2, level=2), level=2),
+    ),
+}
+ON_CONNECT = ["native windows", "native panes", "KeyFarm", "WinFarm, ranked", "PaneFarm"]
+
+
+def last_and_spread(w: wr.Window) -> dict[str, Any]:
+    return {"last": int(w["x"][-1]), "spread": int(w["x"].max() - w["x"].min())}
+
+
+def table() -> pa.Table:
+    draw = np.random.default_rng(3)
+    n = 600
+    return pa.table(
+        {
+            "k": pa.array(["a", "b", None, "c"] * (n // 4)),
+            "t": pa.array(np.cumsum(draw.choice([0, 500, 1000, 3000], n))[draw.permutation(n)]),
+            "seq": pa.array(np.arange(n)),
+            "x": pa.array(draw.integers(-99, 99, n)),
+        }
+    )
+
+
+def query(data: Any, model: WindowModel, kind: str, pattern: Pattern | None) -> wr.Query:
+    base = wr.stream(data).key_by("k").event_time("t").order_by("seq").window(model)
+    if kind == "apply":
+        base = base.apply(last_and_spread, "last bigint, spread bigint")
+    elif kind == "sums":
+        base = base.agg(n=wf.count(), total=wf.sum("x"), least=wf.min("x"))
+    else:
+        base = base.agg(total=wf.sum("x"), median=wf.median("x"), last=wf.last("x"))
+    return (base if pattern is None else base.using(pattern)).ordered()
+
+
+def main(master: str, is_remote: bool) -> None:
+    builder = SparkSession.builder
+    builder = builder.remote(master) if is_remote else builder.master(master)
+    settings = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    print("starting", flush=True)
+    spark = builder.getOrCreate()
+    print("started", flush=True)
+    rows = table()
+    df = spark.createDataFrame(rows).repartition(3)
+    for name, (model, kind, pattern) in SHAPES.items():
+        if is_remote and name not in ON_CONNECT:
+            continue
+        got = [tuple(r) for r in query(df, model, kind, pattern).to_df().collect()]
+        wanted = query(rows, model, kind, wr.WinSeq()).collect().to_pylist()
+        assert got == [tuple(r.values()) for r in wanted], name
+        print(name, len(got), flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[-1], "--remote" in sys.argv)

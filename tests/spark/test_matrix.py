@@ -1,0 +1,217 @@
+"""On Spark, too, the results are the oracle's, whatever the pattern.
+
+Every window model with every pattern that takes it, each with every kind of function it takes;
+levels, keys, delays and open windows vary from one to the next so that each pattern runs each
+function at each level.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import windrow as wr
+from tests.spark.results import ByWindow, aggregates, assert_same, by_window, expected, run_all
+from windrow import functions as wf
+from windrow.core import Context, WindowModel, oracle
+from windrow.patterns import Pattern
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = "i int, k string, t bigint, seq int, x bigint, y double, s string, d bigint"
+MODELS: list[WindowModel] = [
+    wr.CountWindow(12, 5),
+    wr.TimeWindow("30 ms", "12 ms", origin=-5_000),
+    wr.LandmarkWindow("60 ms", "20 ms", origin=7_000),
+    wr.SlideByTupleWindow("25 ms", 7),
+    wr.SlideByTimeWindow(9, "20 ms"),
+    wr.DeltaWindow("d", 20, 8),
+    wr.SessionWindow("3 ms"),
+]
+PATTERNS: dict[str, Callable[[Any], Pattern]] = {
+    "WinSeq": lambda level: wr.WinSeq(),
+    "KeyFarm": lambda level: wr.KeyFarm(2, level=level),
+    "WinFarm": lambda level: wr.WinFarm(3, level=level),
+    "agnostic WinFarm": lambda level: wr.WinFarm(3, workers="agnostic", batch=2, level=level),
+    "PaneFarm": lambda level: wr.PaneFarm(2, 2, level=level),
+    "WinMapReduce": lambda level: wr.WinMapReduce(2, 2, level=level),
+    "KeyFarm of PaneFarm": lambda level: wr.KeyFarm(2, wr.PaneFarm(2, 2, level=level), level=level),
+    "KeyFarm of WinMapReduce": lambda level: wr.KeyFarm(
+        2, wr.WinMapReduce(2, 2, level=level), level=level
+    ),
+    "WinFarm of PaneFarm": lambda level: wr.WinFarm(2, wr.PaneFarm(2, 2, level=level), level=level),
+    "WinFarm of WinMapReduce": lambda level: wr.WinFarm(
+        2, wr.WinMapReduce(2, 2, level=level), level=level
+    ),
+    "agnostic WinFarm of WinMapReduce": lambda level: wr.WinFarm(
+        2, wr.WinMapReduce(2, 2, level=level), workers="agnostic", level=level
+    ),
+}
+LONGEST = ("KeyFarm of WinMapReduce", "agnostic WinFarm of WinMapReduce")
+"""Patterns of so many stages that every other model must do for each function."""
+FUNCTIONS: dict[str, Any] = {
+    "n": wf.count(),
+    "total": wf.sum("x"),
+    "mean": wf.mean("y"),
+    "least": wf.min("s"),
+    "first": wf.first("x"),
+    "latest": wf.last("s", ignore_nulls=True),
+    "p90": wf.quantile("y", 0.9),
+    "distinct": wf.count_distinct("x"),
+    "at_most": wf.arg_max("i", "y"),
+}
+RETURNS = "n bigint, seen array<int>"
+
+
+def seen(w: wr.Window) -> list[dict[str, Any]]:
+    """No row, one or two, by the window's id."""
+    return [{"n": len(w), "seen": w["i"].tolist()}] * (w.id % 3)
+
+
+def partial(w: wr.Window) -> dict[str, Any]:
+    return {"n": len(w), "seen": w["i"].tolist()}
+
+
+def combine(parts: list[Any]) -> dict[str, Any]:
+    return {"n": sum(p["n"] for p in parts), "seen": sorted(i for p in parts for i in p["seen"])}
+
+
+def compute(query: wr.Query, kind: str) -> wr.Query:
+    if kind == "agg":
+        return query.agg(**FUNCTIONS)
+    if kind == "apply":
+        return query.apply(seen, RETURNS)
+    return query.decompose(
+        partial=partial, combine=combine, partial_returns=RETURNS, returns=RETURNS
+    )
+
+
+def naive(kind: str) -> Callable[[oracle.OracleWindow], list[Any]]:
+    if kind == "agg":
+        return aggregates(FUNCTIONS)
+
+    def rows(w: oracle.OracleWindow) -> list[Any]:
+        members = [r["i"] for r in w.rows]
+        if kind == "apply":
+            return [[len(members), members]] * (w.id % 3)
+        return [[len(members), sorted(members)]]
+
+    return rows
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, Any]]:
+    """Disordered tuples with ties, gaps, negative times; null keys, times, values, deltas."""
+    draw = np.random.default_rng(11)
+    n = 240
+    times = np.cumsum(draw.choice([0, 0, 1, 700, 1000, 2000, 9000], n)) - 150_000
+    made = []
+    for i, place in enumerate(draw.permutation(n).tolist()):
+        t = int(times[place])
+        made.append(
+            {
+                "i": i,
+                "k": [None, "a", "a", "b", "c"][draw.integers(5)],
+                "t": None if i % 40 == 3 else t,
+                "seq": int(draw.integers(3)),
+                "x": None if i % 9 == 0 else int(draw.integers(-9, 9)),
+                "y": None if i % 11 == 0 else float(draw.normal()),
+                "s": None if i % 7 == 0 else "pqrs"[draw.integers(4)],
+                "d": None if i % 31 == 5 else t // 2000,
+            }
+        )
+    return made
+
+
+@pytest.fixture(scope="module")
+def df(spark: SparkSession, rows: list[dict[str, Any]]) -> DataFrame:
+    """The tuples over four partitions, in order of arrival."""
+    parts = spark.sparkContext.parallelize([tuple(r.values()) for r in rows], 4)
+    return spark.createDataFrame(parts, SCHEMA).cache()
+
+
+def takes(pattern: Pattern, model: WindowModel, kind: str) -> bool:
+    """Whether the papers' rules allow the pattern for this window and function."""
+    inner = pattern.inner if isinstance(pattern, wr.KeyFarm | wr.WinFarm) else pattern
+    is_active = isinstance(pattern, wr.WinFarm) and pattern.workers == "active"
+    if is_active and model.context is not Context.CF:
+        return False
+    if isinstance(inner, wr.PaneFarm) and model.pane_length is None:
+        return False
+    return kind != "apply" or isinstance(inner, wr.WinSeq)
+
+
+def run(df: DataFrame, rows: list[Any], model: WindowModel, pattern: Pattern, kind: str) -> None:
+    """Run the query on Spark and compare with the oracle; what else varies is drawn."""
+    draw = random.Random(f"{model} {pattern} {kind}")
+    keys = draw.choice([["k"], ["k"], []])
+    open_windows: Any = draw.choice(["emit", "drop"])
+    how: dict[str, Any] = {"order_by": ["seq"]}
+    query = wr.stream(df).order_by("seq")
+    if not isinstance(model, wr.CountWindow) or draw.random() < 0.7:
+        how |= {"time": "t", "delay": draw.choice([0, 40_000])}
+        query = query.event_time("t", how["delay"])
+    if keys:
+        query = query.key_by(*keys)
+    query = compute(query.window(model, partial=open_windows), kind).using(pattern)
+    windows = oracle.windows(model, rows, key=keys, partial=open_windows, **how)
+    wanted = expected(windows, naive(kind))
+    got: ByWindow = by_window(query.to_df(), keys)
+    assert_same(got, wanted, f"{model}, {pattern}, {kind}, {keys}, {open_windows}, {how}")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for name, make in PATTERNS.items()
+        for kind in ("agg", "apply", "decompose")
+        if takes(make(0), MODELS[0], kind)
+    ],
+)
+def test_pattern_gives_the_oracles_results_for_every_model(
+    df: DataFrame, rows: list[dict[str, Any]], name: str, kind: str
+) -> None:
+    legal = [m for m in MODELS if takes(PATTERNS[name](0), m, kind)]
+    if name in LONGEST:
+        legal = legal[kind == "decompose" :: 2]
+    assert len(legal) >= 3
+    first = ["agg", "apply", "decompose"].index(kind)
+    patterns = [PATTERNS[name]((first + i) % 3) for i in range(len(legal))]
+    pairs = zip(legal, patterns, strict=True)
+    run_all([functools.partial(run, df, rows, model, p, kind) for model, p in pairs])
+
+
+def test_stream_would_not_have_fired_what_ordered_input_leaves_open(
+    spark: SparkSession, rows: list[dict[str, Any]]
+) -> None:
+    """The last partitions lie wholly behind the final watermark."""
+    ordered = sorted((r for r in rows if r["t"] is not None), key=lambda r: r["t"])
+    parts = spark.sparkContext.parallelize([tuple(r.values()) for r in ordered], 8)
+    df = spark.createDataFrame(parts, SCHEMA).cache()
+
+    def check(model: WindowModel) -> None:
+        query = wr.stream(df).key_by("k").event_time("t", "200 ms").order_by("seq")
+        query = query.window(model, partial="drop").agg(**FUNCTIONS).using(wr.KeyFarm(2))
+        how: dict[str, Any] = {"key": ["k"], "time": "t", "order_by": ["seq"]}
+        windows = oracle.windows(model, ordered, delay="200 ms", partial="drop", **how)
+        got = by_window(query.to_df(), ["k"])
+        assert_same(got, expected(windows, aggregates(FUNCTIONS)), model)
+
+    run_all([functools.partial(check, model) for model in MODELS])
+
+
+def test_patterns_that_would_be_wrong_are_refused(df: DataFrame) -> None:
+    for model in MODELS:
+        for kind in ("agg", "apply", "decompose"):
+            query = compute(wr.stream(df).event_time("t").window(model), kind)
+            for make in PATTERNS.values():
+                if not takes(make(0), model, kind):
+                    with pytest.raises(wr.WindrowError):
+                        query.using(make(0))
