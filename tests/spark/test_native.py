@@ -136,9 +136,7 @@ def test_nan_and_zeros_count_alike(df: DataFrame, model: WindowModel) -> None:
 
 
 @pytest.mark.parametrize("model", [NOT_OVERLAPPING[0], OF_PANES[0]], ids=repr)
-def test_sums_beyond_64_bits_are_an_error_in_spark(
-    spark: SparkSession, model: WindowModel
-) -> None:
+def test_sums_beyond_64_bits_are_an_error_in_spark(spark: SparkSession, model: WindowModel) -> None:
     rows = [("a", 1000 * i, 2**62) for i in range(12)]
     df = spark.createDataFrame(rows, "k string, t bigint, x bigint").withColumn("seq", F.lit(0))
     assert_python_gives_the_same(query(df, model, {"mean": wf.mean("x")}))
