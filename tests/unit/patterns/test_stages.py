@@ -174,7 +174,7 @@ def test_key_farm_of_pane_farms_of_count_windows_ranks_in_each() -> None:
 def test_win_farm_of_pane_farms() -> None:
     assert stages(TIME, wr.WinFarm(3, wr.PaneFarm(2, 3, level=2), level=2)) == [
         f"{WINDOWS3} | {PANES2}",
-        f"PLQ x 6 | {WINDOWS3}",
+        "PLQ x 6 | emit window i of key k to (hash(k) + i) mod 9 of all instances",
         "WLQ x 9",
         collect(9),
     ]
@@ -190,7 +190,7 @@ def test_farms_of_win_map_reduces() -> None:
     ]
     assert stages(TIME, wr.WinFarm(3, inner, level=2)) == [
         f"{WINDOWS3} | {DEALT2}",
-        f"MAP x 6 | {PARTS3}",
+        "MAP x 6 | emit parts of window i of key k to (hash(k) + i) mod 9 of all instances",
         "REDUCE x 9",
         collect(9),
     ]
