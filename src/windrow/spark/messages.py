@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import pickle
 
+import numpy as np
 import pyarrow as pa
 
 from windrow.engine.window_batch import WindowBatch
 from windrow.engine.workers.worker import Message
 
 _TABLE, _WINDOWS = b"T", b"W"
+_LOW = b"windrow.low"
+"""Metadata of a narrowed column: what was taken from its values."""
 
 
 def pack(message: Message) -> bytes:
@@ -31,6 +34,7 @@ def unpack(packed: bytes) -> Message:
 
 
 def _to_ipc(table: pa.Table) -> bytes:
+    table = _narrowed(table)
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -39,4 +43,35 @@ def _to_ipc(table: pa.Table) -> bytes:
 
 def _from_ipc(body: bytes | memoryview) -> pa.Table:
     with pa.ipc.open_stream(pa.py_buffer(body)) as reader:
-        return reader.read_all()
+        return _widened(reader.read_all())
+
+
+def _narrowed(table: pa.Table) -> pa.Table:
+    """The table, its long integers counted from their least and held as short as they fit.
+
+    Spark copies a message half a dozen times on its way; times, ranks and keys seldom need eight
+    bytes.
+    """
+    for i, field in enumerate(table.schema):
+        column = table.column(i)
+        if field.type != pa.int64() or column.null_count or len(column) == 0:
+            continue
+        values = np.asarray(column.to_numpy())
+        low, high = int(values.min()), int(values.max())
+        if high - low > np.iinfo(np.uint32).max:
+            continue
+        short = np.subtract(values, low, dtype=np.int64).astype(np.min_scalar_type(high - low))
+        kind = pa.field(field.name, pa.from_numpy_dtype(short.dtype), metadata={_LOW: str(low)})
+        table = table.set_column(i, kind, pa.array(short))
+    return table
+
+
+def _widened(table: pa.Table) -> pa.Table:
+    """What ``_narrowed`` was given."""
+    for i, field in enumerate(table.schema):
+        if field.metadata is None or _LOW not in field.metadata:
+            continue
+        values = np.asarray(table.column(i).to_numpy()).astype(np.int64)
+        values += int(field.metadata[_LOW])
+        table = table.set_column(i, field.name, pa.array(values))
+    return table

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark import TaskContext
 
 from windrow.engine.control import ARRIVAL, TIME
 from windrow.engine.in_process import Traffic, collect_traffic, emit_traffic
@@ -34,6 +35,8 @@ _SCHEMA = pa.schema(
 GREATEST = "windrow.greatest"
 """The column of the greatest time of the whole input, where the final watermark matters."""
 
+_ROW_BITS = 33
+"""Tuples are numbered as Spark's monotonically_increasing_id does."""
 _CHUNK = 131_072
 """Rows an emitter routes and packs at once."""
 _SLICE = 4_000_000
@@ -59,12 +62,14 @@ class Intake(ABC):
     exchange: Exchange
 
     @abstractmethod
-    def take_in(self, rows: pa.Table) -> tuple[pa.Table, int | None]:
+    def take_in(self, rows: pa.Table, arrived: int) -> tuple[pa.Table, int | None]:
         """The rows as workers take them, and the final watermark where it matters."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        arrived = _first_arrival()
         for chunk in _chunks(batches):
-            taken, watermark = self.take_in(chunk.rename_columns(self.columns))
+            taken, watermark = self.take_in(chunk.rename_columns(self.columns), arrived)
+            arrived += len(chunk)
             if len(taken) == 0:
                 continue
             traffic: Traffic = {0: [taken]}
@@ -77,16 +82,22 @@ class Intake(ABC):
 class TupleIntake(Intake):
     """Takes in tuples."""
 
-    def take_in(self, rows: pa.Table) -> tuple[pa.Table, int | None]:
-        return take_in(self.query, rows)[0], _final_watermark(self.query, rows)
+    def take_in(self, rows: pa.Table, arrived: int) -> tuple[pa.Table, int | None]:
+        return take_in(self.query, rows, arrived)[0], _final_watermark(self.query, rows)
 
 
 class PieceIntake(Intake):
     """Takes in the partials of panes."""
 
-    def take_in(self, rows: pa.Table) -> tuple[pa.Table, int | None]:
+    def take_in(self, rows: pa.Table, arrived: int) -> tuple[pa.Table, int | None]:
         watermark = _final_watermark(self.query, rows)
         return rows.drop_columns([GREATEST]) if GREATEST in self.columns else rows, watermark
+
+
+def _first_arrival() -> int:
+    """The number of the first tuple to arrive in this partition: greater than all before it."""
+    task = TaskContext.get()
+    return 0 if task is None else task.partitionId() << _ROW_BITS
 
 
 def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
