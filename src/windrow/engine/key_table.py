@@ -82,6 +82,17 @@ class KeyTable:
             self._parts = [pa.concat_tables(self._parts).combine_chunks()]
         return self._parts[0]
 
+    def after(self, n: int) -> pa.Table | None:
+        """The values of the keys from code n on. Time O(these)."""
+        parts: list[pa.Table] = []
+        start = self._n
+        for part in reversed(self._parts):
+            if start <= n:
+                break
+            start -= len(part)
+            parts.append(part.slice(max(n - start, 0)))
+        return pa.concat_tables(parts[::-1]) if parts else None
+
     def take(self, codes: Int64s) -> list[pa.ChunkedArray]:
         """The key columns of these keys."""
         return [self.table()[c].take(pa.array(codes)) for c in self.columns]

@@ -14,12 +14,12 @@ from pyspark import TaskContext
 from windrow.engine.control import ARRIVAL, TIME
 from windrow.engine.in_process import Traffic, collect_traffic, emit_traffic
 from windrow.engine.intake import take_in
+from windrow.engine.messages import pack, unpack
 from windrow.engine.placing import time_of
 from windrow.engine.spec import WindowQuery
 from windrow.engine.stages import Collect, Emit, Node, Work
 from windrow.engine.workers.worker import KeyedWorker, Message, Worker
 from windrow.kernels.interval_windows import ALWAYS, NEVER
-from windrow.spark.messages import pack, unpack
 from windrow.spark.slots import slots
 
 PACKED = "slot int, target int, low bigint, watermark bigint, message binary"
@@ -229,9 +229,11 @@ def _low(message: Message) -> int:
 def _finish(worker: Worker, watermark: int) -> Iterator[list[Message]]:
     """Move on to the end, in slices of time where much is waiting: each is ordered by itself."""
     if isinstance(worker, KeyedWorker) and worker.placing.is_timed:
-        waiting = sum(map(len, worker.placing.pending))
+        waiting = sum(map(len, worker.placing.pending.values()))
         if waiting > 2 * _SLICE:
-            sample = [time_of(t)[:: max(1, waiting // 100_000)] for t in worker.placing.pending]
+            sample = [
+                time_of(t)[:: max(1, waiting // 100_000)] for t in worker.placing.pending.values()
+            ]
             edges = np.quantile(
                 np.concatenate(sample), np.arange(_SLICE, waiting, _SLICE) / waiting
             )

@@ -12,10 +12,11 @@ from windrow.engine.columns import Int64s
 from windrow.engine.key_table import KeyTable, hash_keys
 from windrow.engine.placing import Placing
 from windrow.engine.spec import WindowQuery
+from windrow.engine.state import State
 
 Message = Any
 """What workers hand on: a table of tuples, partials or results, or a batch of windows."""
-Snapshot = dict[str, Any]
+PENDING = "pending "
 
 
 class Worker(ABC):
@@ -32,13 +33,16 @@ class Worker(ABC):
     def advance(self, watermark: int) -> list[Message]:
         """Move on to the watermark (ALWAYS: the end of the stream); what follows from that."""
 
-    def snapshot(self) -> Snapshot:
-        """All of its state, for ``restore``."""
-        return {"dropped": self.dropped}
+    def state(self) -> State:
+        """All of its state between two batches, as views."""
+        return State({"dropped": self.dropped})
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Take up the state of another worker like this one; this one must be new."""
-        self.dropped = snapshot["dropped"]
+    def restore(self, state: State) -> None:
+        """Take up the state of another worker like this one, which was once in the state of this.
+
+        Of the keys it is given those it lacks, and of the chunks it reads no more than that.
+        """
+        self.dropped = state.scalars["dropped"]
 
 
 class KeyedWorker(Worker):
@@ -71,14 +75,13 @@ class KeyedWorker(Worker):
     def add_keys(self, n: int) -> None:
         """Make room for n more keys."""
 
-    def snapshot(self) -> Snapshot:
-        keys = self.keys.table() if len(self.keys) else None
-        placing = {"pending": list(self.placing.pending), "watermark": self.placing.watermark}
-        return {**super().snapshot(), **placing, "keys": keys}
+    def state(self) -> State:
+        scalars = {**super().state().scalars, "watermark": self.placing.watermark}
+        chunks = {f"{PENDING}{number}": t for number, t in self.placing.pending.items()}
+        return State(scalars, self.keys, {}, chunks)
 
-    def restore(self, snapshot: Snapshot) -> None:
-        super().restore(snapshot)
-        self.placing.pending = list(snapshot["pending"])
-        self.placing.watermark = snapshot["watermark"]
-        if snapshot["keys"] is not None:
-            self.codes(snapshot["keys"])
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.placing.restore(state.chunks_of(PENDING), state.scalars["watermark"])
+        if state.new_keys is not None:
+            self.codes(state.new_keys)

@@ -1,34 +1,38 @@
-"""Messages between workers as binary: what Spark moves is packed Arrow, never single rows."""
+"""Messages and state as binary: what Spark moves and stores is packed Arrow, never single rows."""
 
 from __future__ import annotations
 
 import io
 import pickle
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from windrow.engine.window_batch import WindowBatch
-from windrow.engine.workers.worker import Message
 
-_TABLE, _WINDOWS = b"T", b"W"
+_TABLE, _WINDOWS, _OTHER = b"T", b"W", b"O"
 _LOW = b"windrow.low"
 """Metadata of a narrowed column: what was taken from its values."""
 
 
-def pack(message: Message) -> bytes:
-    """A message as bytes."""
+def pack(message: Any) -> bytes:
+    """A table, a batch of windows, or any other object as bytes."""
     if isinstance(message, WindowBatch):
         tables = [_to_ipc(t) for t in (message.tuples, message.windows, message.keys)]
         return _WINDOWS + pickle.dumps((*tables, message.part))
-    return _TABLE + _to_ipc(message)
+    if isinstance(message, pa.Table):
+        return _TABLE + _to_ipc(message)
+    return _OTHER + pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
 
 
-def unpack(packed: bytes) -> Message:
-    """The message of these bytes."""
+def unpack(packed: bytes) -> Any:
+    """What these bytes were packed from."""
     kind, body = packed[:1], memoryview(packed)[1:]
     if kind == _TABLE:
         return _from_ipc(body)
+    if kind == _OTHER:
+        return pickle.loads(body)
     tuples, windows, keys, part = pickle.loads(body)
     return WindowBatch(_from_ipc(tuples), _from_ipc(windows), _from_ipc(keys), part)
 
