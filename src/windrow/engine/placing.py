@@ -57,7 +57,9 @@ class Placing:
         previous, self.watermark = self.watermark, max(self.watermark, watermark)
         pending, self.pending = self.pending, {}
         if not self.is_timed:
-            return Placed(tuple(pending.values()), None, previous)
+            parts = list(pending.values())
+            is_sorted_later = bool(self.order_by) and len(parts) > 1
+            return Placed((_joined(parts),) if is_sorted_later else tuple(parts), None, previous)
         placed, late = [], []
         for number, tuples in pending.items():
             passed, waiting = split_at(tuples, self.watermark)

@@ -113,6 +113,8 @@ class StateLog:
         self.by_key: dict[str, NDArray[Any]] = {}
         self.chunks: set[str] = set()
         self.tokens: list[tuple[str, int]] = []
+        self.extra: dict[str, Any] = {}
+        """What else is to be remembered of the worker, from batch to batch."""
 
     def load(self, worker: Stateful, store: Store) -> None:
         """Bring the worker to the stored state. Time O(what it lacks)."""
@@ -137,7 +139,7 @@ class StateLog:
         keys = [k for k in new_keys if k is not None]
         self.token, self.number, self.base = header["token"], header["number"], header["base"]
         self.entries, self.chunks = header["entries"], set(header["chunks"])
-        self.tokens = header["tokens"]
+        self.tokens, self.extra = header["tokens"], header["extra"]
         lacking = pa.concat_tables(keys) if keys else None
         assert (0 if lacking is None else len(lacking)) == self.n_keys - known
         chunks = _Lazy(header["chunks"], lambda name: unpack(store.get(name)))
@@ -196,6 +198,7 @@ class StateLog:
             "n_keys": self.n_keys,
             "chunks": list(state.chunks),
             "scalars": state.scalars,
+            "extra": self.extra,
         }
         store.set_header(pack(header))
 

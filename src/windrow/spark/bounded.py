@@ -10,7 +10,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructField, StructType
 
-from windrow.core.errors import WindrowError
 from windrow.core.models import DeltaWindow
 from windrow.engine.control import ARRIVAL, TIME
 from windrow.engine.intake import needed_columns
@@ -72,10 +71,6 @@ def to_df(
     observation: Observation | None = None,
 ) -> DataFrame:
     """The results as a lazy DataFrame."""
-    if df.isStreaming:
-        raise WindrowError(
-            "to_df takes bounded DataFrames", "a streaming DataFrame", "read it with spark.read."
-        )
     if observation is not None:
         df = _observed(query, df, observation)
     lowering = plan(query, df, pattern)
@@ -138,19 +133,18 @@ def _run(
     first: tuple[Node, ...] = ()
     if isinstance(groups[0][0], Emit):
         first = groups.pop(0)
-    width = _width(first, 1)
+    width = width_behind(first, 1)
     numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
     task = intake(query, tuple(rows.columns), first, _exchange(width, groups[0]))
     packed = numbered.mapInArrow(task, PACKED)
-    results = query.output_schema({k: pa.null() for k in query.keys})
-    results = pa.schema([f for f in results if f.name not in query.keys])
+    results = result_fields(query)
     for i, group in enumerate(groups):
         here = _exchange(width, group)
         arrived = packed.repartition(here.width, "slot").sortWithinPartitions("low")
-        width = _width(group, width)
+        width = width_behind(group, width)
         if i == len(groups) - 1:
             last = StageTask(query, group, None, results)
-            return arrived.mapInArrow(last, _schema(query, results, df))
+            return arrived.mapInArrow(last, schema_of(query, results, df))
         following = _exchange(width, groups[i + 1])
         packed = arrived.mapInArrow(StageTask(query, group, following, None), PACKED)
     raise AssertionError("a stage list has workers")
@@ -162,7 +156,7 @@ def _exchange(width: int, group: tuple[Node, ...]) -> Exchange:
     return Exchange(width // fan_in, fan_in)
 
 
-def _width(nodes: tuple[Node, ...], width: int) -> int:
+def width_behind(nodes: tuple[Node, ...], width: int) -> int:
     """How many indices there are behind these nodes."""
     for node in nodes:
         if isinstance(node, Emit):
@@ -172,7 +166,13 @@ def _width(nodes: tuple[Node, ...], width: int) -> int:
     return width
 
 
-def _schema(query: WindowQuery, results: pa.Schema, df: DataFrame) -> StructType:
+def result_fields(query: WindowQuery) -> pa.Schema:
+    """The columns of the results but for the keys."""
+    fields = query.output_schema({k: pa.null() for k in query.keys})
+    return pa.schema([f for f in fields if f.name not in query.keys])
+
+
+def schema_of(query: WindowQuery, results: pa.Schema, df: DataFrame) -> StructType:
     """Key columns as they come in, then the window's and the results' own."""
     fields = [df.schema[k] for k in query.keys]
     for field in results:

@@ -67,7 +67,7 @@ class Intake(ABC):
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived = _first_arrival()
-        for chunk in _chunks(batches):
+        for chunk in chunks(batches):
             taken, watermark = self.take_in(chunk.rename_columns(self.columns), arrived)
             arrived += len(chunk)
             if len(taken) == 0:
@@ -100,7 +100,7 @@ def _first_arrival() -> int:
     return 0 if task is None else task.partitionId() << _ROW_BITS
 
 
-def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Batches put together to chunks worth packing."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
@@ -184,15 +184,18 @@ class StageTask:
         if self.exchange is not None:
             yield from _packed(self.exchange, traffic, watermark)
             return
+        assert self.result_schema is not None
         for messages in traffic.values():
             for table in messages:
-                yield from self._as_declared(table).to_batches(max_chunksize=_CHUNK)
+                yield from as_declared(self.query, self.result_schema, table).to_batches(
+                    max_chunksize=_CHUNK
+                )
 
-    def _as_declared(self, table: pa.Table) -> pa.Table:
-        """The results with their declared types; the keys are as they came."""
-        assert self.result_schema is not None
-        keys = [table.schema.field(k) for k in self.query.keys]
-        return table.cast(pa.schema([*keys, *self.result_schema]))
+
+def as_declared(query: WindowQuery, results: pa.Schema, table: pa.Table) -> pa.Table:
+    """Results with their declared types; the keys are as they came."""
+    keys = [table.schema.field(k) for k in query.keys]
+    return table.cast(pa.schema([*keys, *results]))
 
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, int | None, Message]]:

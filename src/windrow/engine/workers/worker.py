@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,8 @@ class Worker(ABC):
 
     dropped = 0
     """Tuples that found no window left."""
+    holds_state: ClassVar[bool] = False
+    """Whether it remembers anything between two calls of ``advance``."""
 
     @abstractmethod
     def push(self, message: Message) -> None:
@@ -47,6 +49,8 @@ class Worker(ABC):
 
 class KeyedWorker(Worker):
     """Places the tuples of its keys in order; new keys are numbered as they come."""
+
+    holds_state = True
 
     def __init__(self, query: WindowQuery, placing: Placing) -> None:
         self.query, self.placing = query, placing
