@@ -4,7 +4,7 @@ Run with ``make bench-stream``, or ``python -m benchmarks.bench_stream [part ...
 ``time``, ``state``, ``keys``, ``empty`` and ``latency``. Every query is checked on a small stream
 first, against Spark or the oracle. A wrong result fails the benchmark, a missed target does not.
 
-Input is read from Parquet files, one a batch, written before; results go to Spark's ``noop`` sink.
+Input is read from Parquet files, one a core and batch, written before; results go to Spark's ``noop`` sink.
 Figures are of the median batch, after the first ones, which compile and fill the windows.
 """
 
@@ -42,7 +42,7 @@ Make = Callable[[DataFrame], DataFrame]
 
 @dataclass
 class Streams:
-    """Makes streams of tuples ``(k, t, x)``, one each microsecond, a file for each batch."""
+    """Makes streams of tuples ``(k, t, x)``, one each microsecond: for each batch a file a core."""
 
     spark: SparkSession
     folder: Path
@@ -52,10 +52,12 @@ class Streams:
         if not path.exists():
             path.mkdir()
             for i in range(batches):
-                file = path / f"{i:05}.parquet"
-                pq.write_table(tuples(rows, keys, i * rows), file)
-        stream = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-        return stream.option("latestFirst", "false").parquet(str(path))
+                made = tuples(rows, keys, i * rows)
+                for part in range(CORES):
+                    own = made.slice(part * rows // CORES, rows // CORES)
+                    pq.write_table(own, path / f"{i:05}-{part}.parquet")
+        stream = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", CORES)
+        return stream.parquet(str(path))
 
 
 def tuples(rows: int, keys: int, first: int) -> pa.Table:

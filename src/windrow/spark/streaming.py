@@ -53,6 +53,11 @@ def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering
     return Lowering(choice, lower(query, choice.pattern))
 
 
+def partitions_of(query: WindowQuery, lowering: Lowering) -> int:
+    """How many partitions the state is in."""
+    return _Stages(query, lowering).partitions
+
+
 def to_df(
     query: WindowQuery,
     df: DataFrame,
@@ -64,9 +69,9 @@ def to_df(
     """The results as a streaming DataFrame, in append mode."""
     lowering = plan(query, df, pattern)
     spark = df.sparkSession
-    stream = _Stream(query, lowering, spark)
-    make_ready_for_streams(spark, stream.partitions)
-    packed = stream.run(_tuples(query, _with_watermark(query, df)))
+    stages = _Stages(query, lowering)
+    make_ready_for_streams(spark, stages.partitions)
+    packed = stages.run(_tuples(query, _with_watermark(query, df)))
     packed = packed.observe(metrics, F.coalesce(F.sum("dropped"), F.lit(0)).alias("dropped"))
     if ordered:
         packed = packed.repartition(1)
@@ -113,12 +118,11 @@ def _schema(query: WindowQuery, fields: pa.Schema, df: DataFrame) -> StructType:
 
 
 @dataclass(frozen=True)
-class _Stream:
+class _Stages:
     """The stages of a query over a stream."""
 
     query: WindowQuery
     lowering: Lowering
-    spark: SparkSession
 
     @property
     def groups(self) -> list[tuple[Node, ...]]:
@@ -154,7 +158,7 @@ class _Stream:
         intake = StreamIntake(query, tuple(rows.columns), groups[0], hops[0], is_watched)
         packed = numbered.mapInArrow(intake, STREAMED)
         if is_watched:
-            packed = packed.unionAll(self._clock(hops[0]))
+            packed = packed.unionAll(_clock(rows.sparkSession, hops[0]))
         for i, group in enumerate(groups[1:]):
             here, following = hops[i], hops[i + 1]
             if _holds_state(group):
@@ -180,17 +184,18 @@ class _Stream:
             following,
             is_timed,
             idleness,
-            self.spark.conf.get(CACHE_SETTING, "true") == "true",
+            packed.sparkSession.conf.get(CACHE_SETTING, "true") == "true",
         )
         return packed.groupBy("slot").transformWithStateInPandas(
             stage, STREAMED, "Append", "EventTime" if is_timed else "None"
         )
 
-    def _clock(self, hop: Hop) -> DataFrame:
-        """Ticks of the clock, one a second."""
-        rate = self.spark.readStream.format("rate").option("rowsPerSecond", 1)
-        ticks = rate.option("numPartitions", 1).load()
-        return ticks.select(F.unix_millis("timestamp")).mapInArrow(ClockIntake(hop), STREAMED)
+
+def _clock(spark: SparkSession, hop: Hop) -> DataFrame:
+    """Ticks of the clock, one a second."""
+    rate = spark.readStream.format("rate").option("rowsPerSecond", 1)
+    ticks = rate.option("numPartitions", 1).load()
+    return ticks.select(F.unix_millis("timestamp")).mapInArrow(ClockIntake(hop), STREAMED)
 
 
 def _holds_state(group: tuple[Node, ...]) -> bool:
