@@ -4,8 +4,9 @@ Run with ``make bench-stream``, or ``python -m benchmarks.bench_stream [part ...
 ``time``, ``state``, ``keys``, ``empty`` and ``latency``. Every query is checked on a small stream
 first, against Spark or the oracle. A wrong result fails the benchmark, a missed target does not.
 
-Input is read from Parquet files, one a core and batch, written before; results go to Spark's ``noop`` sink.
-Figures are of the median batch, after the first ones, which compile and fill the windows.
+Input is read from Parquet files, one a core and batch, written before; results go to Spark's
+``noop`` sink. Figures are of the median batch, after the first ones, which compile and fill the
+windows.
 """
 
 from __future__ import annotations
