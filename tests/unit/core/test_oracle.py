@@ -59,5 +59,5 @@ def test_time_windows_need_a_time() -> None:
 
 def test_join_is_asymmetric_in_its_lengths_and_inclusive() -> None:
     left, right = [{"t": 10}], [{"t": 6}, {"t": 7}, {"t": 10}, {"t": 15}, {"t": 16}]
-    pairs = oracle.join(left, right, lambda x, y: True, within=(5, 3), time="t")
+    pairs = oracle.join(left, right, lambda x, y: True, within=("5 us", "3 us"), time="t")
     assert [y["t"] for _, y in pairs] == [7, 10, 15]
