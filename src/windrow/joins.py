@@ -82,7 +82,7 @@ def join(
         by_count=by_count,
         time=_times(time, by_count),
         delay=_delay(delay),
-        how=how,  # type: ignore[arg-type]
+        how=how,
         prefixes=_prefixes(prefixes),
     )
     from windrow.engine.joins.checks import check

@@ -15,7 +15,7 @@ from windrow.engine.joins.runs import places
 from windrow.engine.joins.spec import JoinQuery
 from windrow.kernels.interval_windows import ALWAYS
 
-_LEAST = 8192
+LEAST_SLICE = 8192
 """Slices are not cut shorter, in tuples."""
 
 Sides = tuple[pa.Table | None, pa.Table | None]
@@ -42,7 +42,7 @@ def slices(query: JoinQuery, sides: Sides) -> Iterator[Slice]:
     everything = np.concatenate(known)
     span = int(everything.max()) - int(everything.min())
     least = max(1, sum(query.lengths) // 4)
-    n = min(len(everything) // _LEAST, span // least)
+    n = min(len(everything) // LEAST_SLICE, span // least)
     if n < 2:
         yield Slice(sides, ALWAYS)
         return

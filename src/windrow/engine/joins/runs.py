@@ -63,9 +63,9 @@ class Run:
             return self.values
         band = self.query.on.bands[i]
         name = (band.left, band.right)[self.side]
-        return self._once(
-            f"band {i}", lambda: numbers(self.tuples[name], self.query.band_kinds[i])[0]
-        )
+        kind = self.query.band_kinds[i]
+        found: Column = self._once(f"band {i}", lambda: numbers(self.tuples[name], kind)[0])
+        return found
 
     def equi(self, i: int) -> pa.ChunkedArray:
         """The attribute of an equality."""
