@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from windrow.core.durations import microseconds
 from windrow.core.errors import WindrowError, received
 from windrow.core.predicates import Predicate
@@ -151,7 +153,7 @@ def _lengths(within: object) -> tuple[tuple[int, int], bool]:
     if len(both) != 2:
         hint = 'write within="5 minutes", or within=("5 minutes", "1 minute").'
         raise WindrowError("within is one length or a pair", received("within", within), hint)
-    counts = [hasattr(w, "__index__") and not isinstance(w, bool) for w in both]
+    counts = [isinstance(w, int | np.integer) and not isinstance(w, np.timedelta64) for w in both]
     if counts[0] != counts[1]:
         rule = "both windows must be of time, or both of tuples"
         raise WindrowError(rule, received("within", within))

@@ -263,7 +263,7 @@ def table_of(rows: Rows) -> pa.Table:
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
-@settings(max_examples=1500)
+@settings(max_examples=900)
 @given(st.data(), windows_of_time, hows, st.integers(0, 6))
 def test_windows_of_time(data: st.DataObject, within: Any, how: str, delay: int) -> None:
     on, join = draw_join(data, within, how, time="t", delay=delay * 1000)
@@ -294,7 +294,7 @@ def test_windows_of_time(data: st.DataObject, within: Any, how: str, delay: int)
     assert given_rows == expected_rows(sides, on, within, how, "t")
 
 
-@settings(max_examples=1000)
+@settings(max_examples=700)
 @given(st.data(), windows_by_count, hows, st.integers(0, 6), st.booleans())
 def test_windows_by_count(
     data: st.DataObject, within: Any, how: str, delay: int, is_timed: bool
@@ -327,7 +327,7 @@ def test_windows_by_count(
     assert given_rows == expected_rows(sides, on, within, how, "t")
 
 
-@settings(max_examples=500)
+@settings(max_examples=350)
 @given(st.data(), windows_of_time | windows_by_count, hows)
 def test_late_tuples_are_dropped_and_counted(data: st.DataObject, within: Any, how: str) -> None:
     on, join = draw_join(data, within, how, time="t")
@@ -356,7 +356,7 @@ def test_late_tuples_are_dropped_and_counted(data: st.DataObject, within: Any, h
     assert given_rows == expected_rows(sides, on, within, how, "t")
 
 
-@settings(max_examples=500)
+@settings(max_examples=350)
 @given(st.data(), windows_of_time | windows_by_count, hows, st.booleans())
 def test_bounded_tables(data: st.DataObject, within: Any, how: str, is_timed: bool) -> None:
     on = data.draw(predicates())

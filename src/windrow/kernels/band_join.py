@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from windrow.kernels.columns import Column, Positions
+from windrow.kernels.columns import Column, Positions, read_only
 from windrow.kernels.compiled import compiled
 from windrow.kernels.search import first_above, first_at_least
 
 BLOCK = 1 << 18
 """Pairs given at once."""
 
-_NO_CODES = np.zeros(0, np.int64)
+_NOTHING = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
 class Probes:
     """What is looked for: a code, values in [lo, hi], places in [near_lo, near_hi].
 
-    Ordering: by code, then by ``lo``.
+    Where there is a second value, it lies in [more_lo, more_hi]. Ordering: by code, then ``lo``.
     """
 
     codes: Positions | None
@@ -29,6 +29,8 @@ class Probes:
     hi: Column
     near_lo: Positions
     near_hi: Positions
+    more_lo: Column | None = None
+    more_hi: Column | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Targets:
     codes: Positions | None
     values: Column
     places: Positions
+    more: Column | None = None
 
 
 def band_pairs(probes: Probes, targets: Targets) -> Iterator[tuple[Positions, Positions]]:
@@ -57,19 +60,20 @@ def band_pairs(probes: Probes, targets: Targets) -> Iterator[tuple[Positions, Po
     n, size = len(probes.lo), len(targets.values)
     if n == 0 or size == 0:
         return
-    probe_codes = _NO_CODES if probes.codes is None else probes.codes
-    codes = _NO_CODES if targets.codes is None else targets.codes
+    columns = [_given(getattr(of, f.name)) for of in (probes, targets) for f in fields(of)]
+    fill: Callable[..., tuple[int, int, int]] = _fill
     room = min(BLOCK, n * size)
     at_probe, at_target = 0, -1
     while at_probe < n:
         left, right = np.empty(room, np.int64), np.empty(room, np.int64)
-        at_probe, at_target, found = _fill(
-            probe_codes, probes.lo, probes.hi, probes.near_lo, probes.near_hi,
-            codes, targets.values, targets.places,
-            at_probe, at_target, left, right,
-        )  # fmt: skip
+        at_probe, at_target, found = fill(*columns, at_probe, at_target, left, right)
         if found:
             yield left[:found], right[:found]
+
+
+def _given(column: Column | None) -> Column:
+    """One type for all inputs, so that the kernel is compiled once for integers and floats each."""
+    return read_only(_NOTHING if column is None else np.ascontiguousarray(column))
 
 
 @compiled
@@ -79,9 +83,12 @@ def _fill(
     hi: Column,
     near_lo: Positions,
     near_hi: Positions,
+    more_lo: Column,
+    more_hi: Column,
     codes: Positions,
     values: Column,
     places: Positions,
+    more: Column,
     at_probe: int,
     at_target: int,
     left: Positions,
@@ -89,7 +96,7 @@ def _fill(
 ) -> tuple[int, int, int]:
     """Fill the block from a probe and a target on; where to go on, and how many are found."""
     found, size = 0, len(values)
-    is_coded = len(codes) > 0
+    is_coded, has_more = len(codes) > 0, len(more) > 0
     begin, end, first = 0, size, 0
     for p in range(at_probe, len(lo)):
         if is_coded and (p == at_probe or probe_codes[p] != probe_codes[p - 1]):
@@ -103,7 +110,9 @@ def _fill(
         if p == at_probe and at_target >= 0:
             t = at_target
         while t < end and values[t] <= hi[p]:
-            if near_lo[p] <= places[t] <= near_hi[p]:
+            if near_lo[p] <= places[t] <= near_hi[p] and (
+                not has_more or more_lo[p] <= more[t] <= more_hi[p]
+            ):
                 if found == len(left):
                     return p, t, found
                 left[found], right[found] = p, t

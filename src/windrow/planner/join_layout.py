@@ -43,7 +43,7 @@ def choose_grid(
         hint = "leave partitions out: a grid splits any join."
         raise WindrowError("partitions need an equi or a finite band", f"partitions={parts}", hint)
     if isinstance(layout, str):
-        cells = (n or _fitting(layout, cores)) // (parts or 1)
+        cells = max(1, (n or _fitting(layout, cores)) // (parts or 1))
         rows, columns = _named(layout, cells, rates)
         why = f"{layout}, as given"
     elif layout is not None:
@@ -54,7 +54,7 @@ def choose_grid(
         what = "equalities" if by.by_equi else "bands"
         why = f"{what} tell which tuples can meet: partitions need no copies of whole streams"
     else:
-        rows, columns = rectangle((n or cores) // (parts or 1), rates)
+        rows, columns = rectangle(max(1, (n or cores) // (parts or 1)), rates)
         why = f"fewest copies of tuples at rates of {rates[0]:g} to {rates[1]:g}"
     parts = parts or 1
     grid = Grid(rows, columns, parts, parts > 1 and by.by_equi, by.by_band if parts > 1 else None)

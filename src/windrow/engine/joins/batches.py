@@ -64,7 +64,4 @@ def _cut(tuples: pa.Table | None, stands: Int64s | None, cuts: Int64s) -> list[p
         return [None] * (len(cuts) + 1)
     order = np.argsort(stands, kind="stable")
     bounds = [0, *np.searchsorted(stands[order], cuts).tolist(), len(order)]
-    return [
-        tuples.take(pa.array(order[a:b])) if b > a else None
-        for a, b in pairwise(bounds)
-    ]
+    return [tuples.take(pa.array(order[a:b])) if b > a else None for a, b in pairwise(bounds)]

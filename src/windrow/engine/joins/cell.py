@@ -3,45 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns import Int64s
-from windrow.engine.control import ARRIVAL
-from windrow.engine.joins.attributes import Mask
 from windrow.engine.joins.batches import Sides, slices
-from windrow.engine.joins.messages import (
-    HOME,
-    MATCHED,
-    SEEN,
-    counts_of,
-    integers,
-    kind_of,
-    labelled,
-    side_of,
-)
+from windrow.engine.joins.messages import SEEN, counts_of, integers, kind_of, side_of
 from windrow.engine.joins.probing import pairs_of
-from windrow.engine.joins.results import closed_rows, pair_rows
+from windrow.engine.joins.results import pair_rows
 from windrow.engine.joins.runs import Run, places
+from windrow.engine.joins.seat import Seat
 from windrow.engine.joins.spec import JoinQuery
 from windrow.engine.joins.state import Changes, StoredWorker
 from windrow.engine.joins.window_runs import Numbers, WindowRuns
 from windrow.engine.workers.worker import Message
 from windrow.kernels.interval_windows import ALWAYS, NEVER
-
-
-@dataclass(frozen=True)
-class Seat:
-    """What a cell's copies of tuples are, of each side.
-
-    ``is_shared``: other cells have copies of a tuple. ``speaks``: this one speaks for it, unless
-    the tuple's ``HOME`` is another partition.
-    """
-
-    is_shared: tuple[bool, bool] = (False, False)
-    speaks: tuple[bool, bool] = (True, True)
 
 
 class Cell(StoredWorker):
@@ -93,7 +69,7 @@ class Cell(StoredWorker):
         if not self.query.by_count:
             is_late = places(self.query, tuples) < self.watermark
             if is_late.any():
-                self.dropped += int((is_late & self._speaks(side, tuples)).sum())
+                self.dropped += int((is_late & self.seat.speaks_for(side, tuples)).sum())
                 tuples = tuples.filter(pa.array(~is_late))
         return tuples if len(tuples) else None
 
@@ -160,35 +136,12 @@ class Cell(StoredWorker):
                 continue
             if self.query.keeps(side):
                 for run, positions in window.closing(since, horizon):
-                    given += self._close(side, run, positions)
+                    assert run.matched is not None
+                    tuples = run.tuples.take(pa.array(positions))
+                    given += self.seat.close(self.query, side, tuples, run.matched[positions])
             window.evict(horizon)
             self.horizons[side] = horizon
         return given
-
-    def _close(self, side: int, run: Run, positions: Int64s) -> Iterator[Message]:
-        """Tell of tuples whose windows are over whether they have matched here."""
-        assert run.matched is not None
-        matched = run.matched[positions]
-        tuples = run.tuples.take(pa.array(positions))
-        if not self.seat.is_shared[side]:
-            yield closed_rows(self.query, side, tuples, matched)
-            return
-        speaks = self._speaks(side, tuples)
-        told = tuples.select([ARRIVAL]).filter(pa.array(matched & ~speaks))
-        if len(told):
-            yield labelled(told, "matched", side)
-        # Of a tuple that has matched here nothing more is to be known, unless matches are wanted.
-        is_asked = speaks if self.query.how == "semi" else speaks & ~matched
-        if is_asked.any():
-            asked = tuples.append_column(MATCHED, pa.array(matched)).filter(pa.array(is_asked))
-            yield labelled(asked, "closed", side)
-
-    def _speaks(self, side: int, tuples: pa.Table) -> Mask:
-        if not self.seat.speaks[side]:
-            return np.zeros(len(tuples), np.bool_)
-        if HOME in tuples.column_names:
-            return np.asarray(tuples[HOME])
-        return np.ones(len(tuples), np.bool_)
 
     def changes(self) -> Changes:
         changes = Changes(removed=[n for n, runs in self.marks.items() if self._are_gone(runs)])

@@ -11,11 +11,12 @@ import pyarrow as pa
 from windrow.engine.columns import Int64s
 from windrow.engine.control import ARRIVAL
 from windrow.engine.joins.batches import Sides
-from windrow.engine.joins.cell import Cell, Seat
+from windrow.engine.joins.cell import Cell
 from windrow.engine.joins.messages import JOB, job_of, kind_of, labelled, side_of
 from windrow.engine.joins.probing import pairs_of
 from windrow.engine.joins.results import pair_rows
 from windrow.engine.joins.runs import Run
+from windrow.engine.joins.seat import Seat
 from windrow.engine.joins.spec import JoinQuery
 from windrow.engine.joins.state import Changes, StoredWorker
 from windrow.engine.routes import Route

@@ -12,9 +12,9 @@ from windrow.core.predicates import Band
 from windrow.engine.columns import Int64s
 from windrow.engine.control import ARRIVAL
 from windrow.engine.joins.attributes import as_kind, numbers
-from windrow.engine.joins.cell import Seat
 from windrow.engine.joins.messages import HOME, integers, kind_of, side_of
 from windrow.engine.joins.probing import band_bounds
+from windrow.engine.joins.seat import Seat
 from windrow.engine.joins.spec import JoinQuery
 from windrow.engine.key_table import hash_keys
 from windrow.engine.routes import Route

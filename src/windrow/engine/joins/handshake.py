@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from windrow.engine.joins.batches import Sides
-from windrow.engine.joins.cell import Cell, Seat
+from windrow.engine.joins.cell import Cell
 from windrow.engine.joins.runs import Run
+from windrow.engine.joins.seat import Seat
 from windrow.engine.joins.spec import JoinQuery
 from windrow.engine.workers.worker import Message
 

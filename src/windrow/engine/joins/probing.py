@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,8 +11,8 @@ import pyarrow.compute as pc
 
 from windrow.core.predicates import Band
 from windrow.engine.columns import Int64s
-from windrow.engine.joins.candidates import Candidates, call_theta
 from windrow.engine.joins.attributes import Mask
+from windrow.engine.joins.candidates import Candidates, call_theta
 from windrow.engine.joins.runs import Run, is_exact
 from windrow.kernels.band_join import Probes, Targets, band_pairs
 from windrow.kernels.columns import Column
@@ -40,6 +41,10 @@ def pairs_of(probe: Run, target: Run) -> Iterator[Pairs]:
     found = None if target.codes is None else target.codes[:size]
     probes = Probes(codes, lo, hi, near_lo, near_hi)
     targets = Targets(found, target.values[:size], target.places[:size])
+    if len(query.on.bands) > 1:
+        bounds = band_bounds(query.on.bands[1], probe.side, probe.band(1)[:n])
+        probes = replace(probes, more_lo=bounds[0], more_hi=bounds[1])
+        targets = replace(targets, more=target.band(1)[:size])
     for p, t in band_pairs(probes, targets):
         pairs = (p, t) if probe.side == 0 else (t, p)
         runs = (probe, target) if probe.side == 0 else (target, probe)
