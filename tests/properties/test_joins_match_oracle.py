@@ -69,7 +69,7 @@ def near(a: Any, b: Any, below: float, above: float) -> bool:
 
 def equi_on(left: str, right: str) -> On:
     given = left if left == right else (left, right)
-    return On(wr.equi(given), lambda x, y: equal(x[left], y[right]))  # type: ignore[arg-type]
+    return On(wr.equi(given), lambda x, y: equal(x[left], y[right]))
 
 
 def band_on(left: str, right: str, below: float, above: float) -> On:
@@ -81,11 +81,11 @@ def band_on(left: str, right: str, below: float, above: float) -> On:
 def theta_on(number: int) -> On:
     if number == 0:
         return On(
-            wr.theta(lambda l, r: (l["id"] + r["id"]) % 3 == 0),
+            wr.theta(lambda x, y: (x["id"] + y["id"]) % 3 == 0),
             lambda x, y: (x["id"] + y["id"]) % 3 == 0,
         )
     return On(
-        wr.theta(lambda l, r: l["i"] * 2.0 > r["f"]),
+        wr.theta(lambda x, y: x["i"] * 2.0 > y["f"]),
         lambda x, y: x["i"] is not None and y["f"] is not None and x["i"] * 2.0 > y["f"],
     )
 
@@ -238,7 +238,8 @@ def draw_join(data: st.DataObject, within: Any, how: str, **more: Any) -> tuple[
     nothing = SCHEMA.empty_table()
     layout = data.draw(layouts(on.predicate))
     join = wr.join(
-        nothing, nothing, within=within, on=on.predicate, how=how, strategy=strategy, **layout, **more
+        nothing, nothing, within=within, on=on.predicate, how=how, strategy=strategy,
+        **layout, **more,
     )  # fmt: skip
     return on, join
 
@@ -268,7 +269,8 @@ def table_of(rows: Rows) -> pa.Table:
 def test_windows_of_time(data: st.DataObject, within: Any, how: str, delay: int) -> None:
     on, join = draw_join(data, within, how, time="t", delay=delay * 1000)
     parts = cut(data, data.draw(arrivals(delay)))
-    store, sides, greatest = Store(), ([], []), None
+    sides: tuple[Rows, Rows] = ([], [])
+    store, greatest = Store(), None
     runner, given_rows = JoinInProcess(join.query, join.stages()), Counter[str]()
     with small_blocks(data):
         for part in parts:
@@ -302,7 +304,8 @@ def test_windows_by_count(
     timing = {"time": "t", "delay": delay * 1000} if is_timed else {}
     on, join = draw_join(data, within, how, **timing)
     parts = cut(data, data.draw(arrivals(delay)))
-    store, sides, greatest = Store(), ([], []), None
+    sides: tuple[Rows, Rows] = ([], [])
+    store, greatest = Store(), None
     runner, given_rows = JoinInProcess(join.query, join.stages()), Counter[str]()
     with small_blocks(data):
         for number, part in enumerate(parts):
@@ -361,19 +364,13 @@ def test_late_tuples_are_dropped_and_counted(data: st.DataObject, within: Any, h
 def test_bounded_tables(data: st.DataObject, within: Any, how: str, is_timed: bool) -> None:
     on = data.draw(predicates())
     arrived = data.draw(arrivals(6))
-    sides = tuple([row for own, row in arrived if own == side] for side in (0, 1))
-    time = (
-        "t"
-        if is_timed
-        or not isinstance(within, int | tuple)
-        or isinstance(within, tuple)
-        and isinstance(within[0], str)
-        else None
-    )
+    left, right = ([row for own, row in arrived if own == side] for side in (0, 1))
+    is_by_count = isinstance(within if isinstance(within, int | str) else within[0], int)
+    time = None if is_by_count and not is_timed else "t"
     with small_blocks(data):
         table = wr.join(
-            table_of(sides[0]), table_of(sides[1]), within=within, on=on.predicate, how=how,
+            table_of(left), table_of(right), within=within, on=on.predicate, how=how,
             time=time, strategy=data.draw(st.sampled_from(["grid", "centralised", "handshake"])),
             **data.draw(layouts(on.predicate)),
         ).collect()  # fmt: skip
-    assert rows_of([table]) == expected_rows(sides, on, within, how, time)  # type: ignore[arg-type]
+    assert rows_of([table]) == expected_rows((left, right), on, within, how, time)

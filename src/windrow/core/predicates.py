@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from windrow.core.durations import microseconds
 from windrow.core.errors import WindrowError
 
-Extent: TypeAlias = float | str | timedelta | np.timedelta64
+Extent: TypeAlias = float | np.integer[Any] | np.floating[Any] | str | timedelta | np.timedelta64
 """How far apart two values may be: a number, or a duration for timestamps and dates."""
 Block: TypeAlias = Mapping[str, NDArray[Any]]
 Mask: TypeAlias = NDArray[np.bool_]
