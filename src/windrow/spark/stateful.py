@@ -95,6 +95,7 @@ class StatefulStage(StatefulProcessor):
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.handle = handle
         self.store = _HandleStore(handle)
+        self.initial = handle.getListState("initial", "message binary")
 
     def handleInputRows(
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
@@ -106,6 +107,13 @@ class StatefulStage(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         yield self._run(int(key[0]), Received(), timerValues)
 
+    def handleInitialState(
+        self, key: Any, initialState: pd.DataFrame, timerValues: TimerValues
+    ) -> None:
+        for message in initialState["message"]:
+            if message is not None:
+                self.initial.appendValue((bytes(message),))
+
     def close(self) -> None:
         return
 
@@ -114,6 +122,10 @@ class StatefulStage(StatefulProcessor):
         kept = self._caught_up(slot, max(index, 0))
         worker, log = kept.worker, kept.log
         is_new = not log.token
+        if is_new:
+            for (message,) in self.initial.get():
+                worker.push(unpack(bytes(message)))
+            self.initial.clear()
         for message in received.messages:
             worker.push(unpack(message))
         before = worker.dropped

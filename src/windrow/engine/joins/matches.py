@@ -41,6 +41,8 @@ class Matches(StoredWorker):
     All cells tell of a tuple with the same watermark, so nothing is kept.
     """
 
+    holds_state = False
+
     def __init__(self, query: JoinQuery) -> None:
         self.query = query
         self.results: list[pa.Table] = []
@@ -88,6 +90,8 @@ class Matches(StoredWorker):
 
 class Ledger(Matches):
     """Remembers which tuples have matched until their windows are over."""
+
+    holds_state = True
 
     def __init__(self, query: JoinQuery) -> None:
         super().__init__(query)
