@@ -170,8 +170,9 @@ def bandwidth(rates: tuple[int, int], layout: tuple[int, int]) -> tuple[float, f
 
 
 def bench_growth(spark: SparkSession) -> None:
-    """What a tuple costs as the window grows: by any function, and by a band so selective that
-    each tuple has two candidates, however long the window.
+    """What a tuple costs as the window grows.
+
+    The band is so selective that a tuple has two candidates, however long the window.
     """
     del spark
     kinds: dict[str, tuple[Any, tuple[int, ...]]] = {
