@@ -122,8 +122,9 @@ class ToCells(Route):
             return self._hashed(columns, len(tuples)), []
         band, kind = (of[self.grid.by_band] for of in (self.query.on.bands, self.query.band_kinds))
         values, valid = numbers(tuples[(band.left, band.right)[side]], kind)
-        if valid is not None:
-            values = np.where(valid, values, 0)
+        # What matches nothing has to be somewhere: nulls, NaN, and in a finite band infinity.
+        is_finite = np.isfinite(values) if valid is None else valid & np.isfinite(values)
+        values = np.where(is_finite, values, 0)
         width = bucket_width(band)
         assert width is not None
         if side == 0:
