@@ -19,7 +19,7 @@ class Changes:
 
 
 class StoredWorker(Worker):
-    """A worker whose state is stored bit by bit, between any two batches."""
+    """A worker whose state is stored bit by bit, between any two batches: after ``advance``."""
 
     @abstractmethod
     def changes(self) -> Changes:
