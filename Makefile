@@ -12,7 +12,7 @@ unexport SPARK_HOME PYTHONPATH
 # Spark runs on Java: prefix a command with this to give it one.
 WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 
-.PHONY: help setup demo examples test lint bench-kernels bench-batch clean
+.PHONY: help setup demo examples test lint bench-kernels bench-batch bench-stream clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -40,6 +40,9 @@ bench-kernels: $(INSTALLED) ## check and time the kernels and the engine in proc
 
 bench-batch: $(INSTALLED) ## check and time queries over bounded DataFrames against Spark's own
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_batch
+
+bench-stream: $(INSTALLED) ## check and time queries over streaming DataFrames against Spark's own
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_stream
 
 clean: ## remove the virtual environment and everything generated
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

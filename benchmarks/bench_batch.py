@@ -178,7 +178,7 @@ def bench_count(data: Data) -> None:
     small = data(SAMPLE, 3)
     full = [row for row in rows_of(count_sum_max(COUNT)(small)) if row[3] == COUNT.length]
     check("count windows", full, rows_of(by_frame(small)))
-    rows = 4_000_000
+    rows = 8_000_000
     df = data(rows, 100)
     ours, theirs = best_of(REPEATS, run(count_sum_max(COUNT), df), run(by_frame, df))
     report("count 1000, 10, 100 keys: Spark's rowsBetween", rows, theirs)
@@ -218,7 +218,7 @@ def bench_hot(data: Data) -> None:
     by_spark = grouped.agg(F.sum("x").alias("s")).select(F.lit(0), "w.start", "w.end", "s")
     for make in makes:
         check("windows of a hot key", rows_of(make(small)), rows_of(by_spark))
-    rows = 800_000
+    rows = 2_400_000
     df = data(rows, 1)
     alone, *others = best_of(REPEATS, *(run(make, df) for make in makes))
     report(f"200 us a window, 1 ms, 50 us, 1 key: {key_farm.name}({CORES})", rows, alone)

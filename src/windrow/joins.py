@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ from windrow.core.predicates import Predicate
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
     from windrow.engine.joins.lowering import Strategy
     from windrow.engine.joins.spec import JoinQuery
-    from windrow.engine.source import TableSource
     from windrow.engine.stages import Stages
     from windrow.planner.join_layout import GridChoice
 
@@ -37,6 +38,7 @@ def join(
     degree: int | None = None,
     partitions: int | None = None,
     strategy: str = "grid",
+    rates: tuple[float, float] | None = None,
     prefixes: tuple[str, str] = ("left_", "right_"),
 ) -> Join:
     """The window join of two streams: pairs near each other in time, or in number of tuples.
@@ -55,7 +57,9 @@ def join(
 
     ``layout=(m, n)``, ``"linear"``, ``"rectangular"`` or ``"square"`` is the grid of workers,
     ``degree`` their number, ``partitions`` how many grids there are, by hash of what the predicate
-    compares. ``strategy`` "centralised" and "handshake" are the baselines, slower than "grid".
+    compares. ``rates`` are how many tuples a second both sides bring, for the choice of a layout;
+    of tables their lengths. ``strategy`` "centralised" and "handshake" are the baselines, slower
+    than "grid".
 
     >>> import numpy as np
     >>> from windrow import band
@@ -68,7 +72,10 @@ def join(
     from windrow.engine.joins.spec import HOWS, JoinQuery
 
     sources = _source("left", left), _source("right", right)
-    schemas = sources[0].table.schema, sources[1].table.schema
+    if type(sources[0]) is not type(sources[1]):
+        rule = "both sides of a join must be DataFrames, or both tables"
+        raise WindrowError(rule, f"{type(left).__name__} and {type(right).__name__}")
+    schemas = sources[0].schema, sources[1].schema
     lengths, by_count = _lengths(within)
     if not isinstance(on, Predicate):
         hint = 'for example on=wr.equi("symbol") & wr.band(price=0.01).'
@@ -90,7 +97,7 @@ def join(
     from windrow.engine.joins.checks import check
 
     check(query)
-    made = Join(sources, query, layout, degree, partitions, strategy)  # type: ignore[arg-type]
+    made = Join(sources, query, layout, degree, partitions, strategy, _rates(rates))  # type: ignore[arg-type]
     made.choice()
     return made
 
@@ -99,20 +106,33 @@ def join(
 class Join:
     """A join of two streams."""
 
-    sources: tuple[TableSource, TableSource] = field(repr=False)
+    sources: tuple[Any, Any] = field(repr=False)
     query: JoinQuery
     layout: object = None
     degree: int | None = None
     partitions: int | None = None
     strategy: Strategy = "grid"
+    rates: tuple[float, float] | None = None
+
+    @property
+    def _is_on_spark(self) -> bool:
+        from windrow.engine.source import TableSource
+
+        return not isinstance(self.sources[0], TableSource)
 
     def choice(self) -> GridChoice:
         """The grid that runs, and why; in process there is one core."""
         from windrow.planner.join_layout import choose_grid
 
-        rates = len(self.sources[0].table), len(self.sources[1].table)
+        rates, cores = self.rates or (1, 1), 1
+        if self._is_on_spark:
+            from windrow.spark.session import cores_of
+
+            cores = cores_of(self.sources[0].df.sparkSession)
+        elif self.rates is None:
+            rates = len(self.sources[0].table) or 1, len(self.sources[1].table) or 1
         given = self.layout, self.degree, self.partitions
-        return choose_grid(self.query, *given, cores=1, rates=rates if all(rates) else (1, 1))
+        return choose_grid(self.query, *given, cores=cores, rates=rates)
 
     def stages(self) -> Stages:
         """The emitters and workers that run."""
@@ -124,8 +144,34 @@ class Join:
         """Run in process and return the results."""
         from windrow.engine.joins.in_process import collect
 
+        if self._is_on_spark:
+            rule = "collect runs joins of tables"
+            raise WindrowError(rule, "Spark DataFrames", "call to_df() instead.")
         left, right = (source.table for source in self.sources)
         return collect(self.query, self.stages(), left, right)
+
+    def to_df(self, observation: str = "windrow") -> DataFrame:
+        """The results as a lazy DataFrame, a streaming one if a side is a stream.
+
+        On a stream ``observation`` is the name under which progress reports have the number of
+        tuples dropped.
+        """
+        if not self._is_on_spark:
+            rule = "to_df runs joins of Spark DataFrames"
+            raise WindrowError(rule, "tables", "call collect() instead.")
+        from windrow.spark.joins import to_df
+
+        sides = self.sources[0].df, self.sources[1].df
+        return to_df(self.query, self.stages(), self._signature(), sides, observation)
+
+    def _signature(self) -> str:
+        query, grid = self.query, self.choice().grid
+        columns = [f"{f.name} {f.type}" for schema in query.schemas for f in schema]
+        return (
+            f"join(within={query.lengths}, by_count={query.by_count}, on={query.on.describe()!r}, "
+            f"time={query.time}, how={query.how!r}, strategy={self.strategy!r}) on {grid!r} "
+            f"of {', '.join(columns)}"
+        )
 
     def explain(self) -> None:
         """Print what will run and why."""
@@ -134,13 +180,17 @@ class Join:
         print(explain_join(self.query, self.choice(), self.strategy, self.stages()))
 
 
-def _source(side: str, data: object) -> TableSource:
+def _source(side: str, data: object) -> Any:
+    if type(data).__module__.startswith("pyspark."):
+        from windrow.spark.source import DataFrameSource
+
+        return DataFrameSource.of(data)
     from windrow.engine.source import TableSource
 
     source = TableSource.of(data)
     if source is None:
         raise WindrowError(
-            f"join takes PyArrow tables or dicts of NumPy arrays as {side}",
+            f"join takes Spark DataFrames, PyArrow tables or dicts of NumPy arrays as {side}",
             type(data).__name__,
             "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df).",
         )
@@ -185,6 +235,16 @@ def _delay(delay: object) -> int:
     if micros < 0:
         raise WindrowError("join delay must not be negative", received("delay", delay))
     return micros
+
+
+def _rates(rates: Any) -> tuple[float, float] | None:
+    if rates is None:
+        return None
+    is_pair = isinstance(rates, tuple | list) and len(rates) == 2
+    if not is_pair or not all(isinstance(r, int | float) and 0 < r < math.inf for r in rates):
+        rule = "rates must be a pair of positive numbers"
+        raise WindrowError(rule, received("rates", rates), "for example (1000, 50).")
+    return float(rates[0]), float(rates[1])
 
 
 def _prefixes(prefixes: Any) -> tuple[str, str]:

@@ -68,6 +68,7 @@ class Query:
     keys: tuple[str, ...] = ()
     time: str | None = None
     delay: int = 0
+    idle_timeout: int | None = None
     ordered_by: tuple[str, ...] = ()
     model: WindowModel | None = None
     partial: OpenWindows = "emit"
@@ -84,8 +85,14 @@ class Query:
                 raise WindrowError("a key cannot be a map or an array", f"{name!r} of {kind}")
         return replace(query, keys=names)._checked()
 
-    def event_time(self, column: str | Column, delay: Duration = 0) -> Query:
-        """When a tuple happened, and how late after it tuples may still come."""
+    def event_time(
+        self, column: str | Column, delay: Duration = 0, idle_timeout: Duration | None = None
+    ) -> Query:
+        """When a tuple happened, and how late after it tuples may still come.
+
+        On a stream that has brought nothing for ``idle_timeout``, the windows of its last tuple
+        close; tuples that come for them later are late.
+        """
         query, (name,) = self._resolved("event_time", (column,))
         kind = query.source.types[name]
         if kind not in ("timestamp", "timestamp_ntz", "date", "bigint", "int"):
@@ -97,7 +104,10 @@ class Query:
         micros = microseconds(delay, "event_time delay")
         if micros < 0:
             raise WindrowError("event_time delay must not be negative", received("delay", delay))
-        return replace(query, time=name, delay=micros)._checked()
+        idle = None if idle_timeout is None else microseconds(idle_timeout, "idle_timeout")
+        if idle is not None and idle <= 0:
+            raise WindrowError("idle_timeout must be positive", received("idle_timeout", idle))
+        return replace(query, time=name, delay=micros, idle_timeout=idle)._checked()
 
     def order_by(self, *columns: str | Column) -> Query:
         """Breaks ties of event time, ascending; arrival breaks the rest."""
@@ -186,10 +196,13 @@ class Query:
         stages = lower(query, self.pattern or WinSeq(), in_one_process=True)
         return collect(query, stages, self.source.table, ordered=self.is_ordered)
 
-    def to_df(self, observation: Observation | None = None) -> DataFrame:
-        """The results as a lazy Spark DataFrame; for queries over DataFrames.
+    def to_df(self, observation: Observation | str | None = None) -> DataFrame:
+        """The results as a lazy Spark DataFrame; for queries over DataFrames, bounded or not.
 
-        An ``observation`` counts, as ``dropped``, the rows without a time or delta attribute.
+        An ``observation`` counts, as ``dropped``, the rows without a time or delta attribute. On
+        a stream it is a name, ``"windrow"`` if not given, under which every progress report of
+        the streaming query has the rows dropped in its batch: those, and those that came too
+        late for every window.
         """
         from windrow.engine.source import TableSource
 
@@ -197,11 +210,24 @@ class Query:
             raise WindrowError(
                 "to_df runs queries over Spark DataFrames", "a table", "call collect() instead."
             )
-        from windrow.spark.bounded import to_df
+        from windrow.spark import bounded, streaming
 
         query, df = self._complete(), self.source.df  # type: ignore[attr-defined]
-        ordered = self.is_ordered
-        return to_df(query, df, self.pattern, ordered=ordered, observation=observation)
+        if df.isStreaming:
+            name = observation or streaming.METRICS
+            if not isinstance(name, str):
+                hint = 'for example to_df(observation="dropped").'
+                raise WindrowError("on a stream observation takes a name", repr(name), hint)
+            return streaming.to_df(query, df, self.pattern, ordered=self.is_ordered, metrics=name)
+        if isinstance(observation, str):
+            raise WindrowError(
+                "on a bounded DataFrame observation takes an Observation",
+                repr(observation),
+                "make one with pyspark.sql.Observation().",
+            )
+        return bounded.to_df(
+            query, df, self.pattern, ordered=self.is_ordered, observation=observation
+        )
 
     def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
         """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""
@@ -303,6 +329,7 @@ class Query:
             model=self.model,
             partial=self.partial,
             computation=self.computation,
+            idle_timeout=self.idle_timeout,
         )
 
 

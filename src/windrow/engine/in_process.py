@@ -14,6 +14,7 @@ from windrow.engine.control import PIECE
 from windrow.engine.intake import take_in
 from windrow.engine.spec import ID, WindowQuery
 from windrow.engine.stages import Collect, Emit, Stages, Work
+from windrow.engine.state import MemoryStore, StateLog
 from windrow.engine.workers.worker import Message, Worker
 from windrow.kernels.interval_windows import ALWAYS, NEVER
 
@@ -42,6 +43,7 @@ class InProcess:
         self.watermark = NEVER
         self.arrived = 0
         self._dropped_at_intake = 0
+        self._logs: dict[tuple[int, int], tuple[StateLog, MemoryStore]] = {}
 
     @property
     def dropped(self) -> int:
@@ -88,17 +90,31 @@ class InProcess:
 
     def snapshot(self) -> dict[str, Any]:
         """The state of every worker, for ``restore``."""
-        workers = {i: [w.snapshot() for w in own] for i, own in self.workers.items()}
         own = {"watermark": self.watermark, "arrived": self.arrived}
-        return {**own, "workers": workers, "dropped": self._dropped_at_intake}
+        stores = {
+            i: [self._stored(i, j).blobs for j in range(len(workers))]
+            for i, workers in self.workers.items()
+        }
+        return {**own, "workers": stores, "dropped": self._dropped_at_intake}
+
+    def _stored(self, i: int, j: int) -> MemoryStore:
+        log, store = self._logs.setdefault((i, j), (StateLog(""), MemoryStore()))
+        log.save(self.workers[i][j], store)
+        return MemoryStore(store.blobs)
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Take up the state of another runner of this query; this one must be new."""
+        """Take up the state of another runner of this query.
+
+        This one must be new, or have come to its state by ``restore`` from the same runner.
+        """
         self.watermark, self.arrived = snapshot["watermark"], snapshot["arrived"]
         self._dropped_at_intake = snapshot["dropped"]
-        for i, states in snapshot["workers"].items():
-            for worker, state in zip(self.workers[i], states, strict=True):
-                worker.restore(state)
+        for i, stores in snapshot["workers"].items():
+            for j, blobs in enumerate(stores):
+                log, _ = self._logs.get((i, j), (StateLog(""), None))
+                store = MemoryStore(blobs)
+                log.load(self.workers[i][j], store)
+                self._logs[i, j] = log, store
 
 
 def emit_traffic(node: Emit, traffic: Traffic) -> Traffic:

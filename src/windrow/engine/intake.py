@@ -29,17 +29,15 @@ def take_in(
     """The tuples of a batch that belong somewhere, and how many do not.
 
     A tuple without a time, or in a delta window without its attribute, belongs nowhere.
-    Given that ``arrived`` tuples have come before, tuples are numbered as they arrive, unless they
-    are already.
+    Tuples are numbered as they arrive, from ``arrived`` on. A batch may bring its time in
+    microseconds already, as the control column.
     """
     tuples = batch.select(needed_columns(query))
-    if ARRIVAL in batch.column_names:
-        tuples = tuples.append_column(ARRIVAL, batch[ARRIVAL])
-    elif arrived is not None:
+    if arrived is not None:
         arrival = np.arange(arrived, arrived + len(batch))
         tuples = tuples.append_column(ARRIVAL, pa.array(arrival))
     if query.time is not None:
-        time = batch[query.time]
+        time = batch[TIME if TIME in batch.column_names else query.time]
         if time.null_count:
             is_known = pc.is_valid(time)
             tuples, time = tuples.filter(is_known), time.filter(is_known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,9 @@ from windrow.engine.columns import Int64s, sort_keys
 from windrow.engine.control import ARRIVAL, TIME
 from windrow.kernels.groups import sort_codes
 from windrow.kernels.interval_windows import ALWAYS, NEVER
+
+_MANY = 64
+"""Batches that are held back apart; more are put together."""
 
 
 @dataclass(frozen=True)
@@ -39,29 +42,47 @@ class Placing:
 
     def __init__(self, is_timed: bool, order_by: Sequence[str]) -> None:
         self.is_timed, self.order_by = is_timed, list(order_by)
-        self.pending: list[pa.Table] = []
+        self.pending: dict[int, pa.Table] = {}
+        """Tuples held back, of each batch by its number: of a batch they only become fewer."""
         self.watermark = NEVER
+        self._next = 0
 
     def add(self, tuples: pa.Table) -> None:
         if len(tuples):
-            self.pending.append(tuples)
+            self.pending[self._next] = tuples
+            self._next += 1
 
     def advance(self, watermark: int) -> Placed:
         """Move the watermark on; the tuples that take their place now."""
         previous, self.watermark = self.watermark, max(self.watermark, watermark)
-        pending, self.pending = self.pending, []
+        pending, self.pending = self.pending, {}
         if not self.is_timed:
-            return Placed(tuple(pending), None, previous)
+            parts = list(pending.values())
+            is_sorted_later = bool(self.order_by) and len(parts) > 1
+            return Placed((_joined(parts),) if is_sorted_later else tuple(parts), None, previous)
         placed, late = [], []
-        for tuples in pending:
+        for number, tuples in pending.items():
             passed, waiting = split_at(tuples, self.watermark)
             behind, on_time = split_at(passed, previous)
-            self.add(waiting)
+            if len(waiting):
+                self.pending[number] = waiting
             late += [behind] if len(behind) else []
             placed += [on_time] if len(on_time) else []
         if not _follow_each_other(placed):
             placed = [_joined(placed)]
+        if len(self.pending) > _MANY:
+            waiting, self.pending = _joined(list(self.pending.values())), {}
+            self.add(waiting)
         return Placed(tuple(placed), _joined(late) if late else None, previous)
+
+    def restore(self, pending: Mapping[str, Any], watermark: int) -> None:
+        """Hold back what another did at the watermark."""
+        numbers = sorted(map(int, pending))
+        known = {n: self.pending.get(n) for n in numbers}
+        held = {n: pending[str(n)] if t is None else t for n, t in known.items()}
+        self.pending = {n: split_at(tuples, watermark)[1] for n, tuples in held.items()}
+        self.watermark = watermark
+        self._next = numbers[-1] + 1 if numbers else 0
 
     def order(self, tuples: pa.Table, codes: Int64s) -> Int64s:
         """The order of tuples by key, time, ``order_by`` and arrival."""

@@ -32,6 +32,7 @@ class WindowQuery:
     model: WindowModel
     partial: OpenWindows
     computation: Computation
+    idle_timeout: int | None = None
 
     def result_schema(self) -> pa.Schema:
         """The results' own columns: names and types."""

@@ -6,6 +6,7 @@ anything else as Python values, None for null.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,15 @@ class Stored:
 
     def take(self, positions: NDArray[np.int64]) -> Stored:
         return Stored(self.values[positions], None if self.valid is None else self.valid[positions])
+
+
+def concatenate(parts: Sequence[Stored]) -> Stored:
+    """Values one after the other."""
+    valid = None
+    if any(part.valid is not None for part in parts):
+        masks = [np.ones(len(p.values), bool) if p.valid is None else p.valid for p in parts]
+        valid = np.concatenate(masks)
+    return Stored(np.concatenate([part.values for part in parts]), valid)
 
 
 class ColumnStorage:

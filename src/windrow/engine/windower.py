@@ -86,13 +86,21 @@ class Windower(ABC):
         """Let windows fire before there is any tuple."""
         return
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        """What the windower knows of each key."""
+    def taking_over(self, other: Windower) -> Windower:
+        """Itself, with all that another remembers but for keys."""
+        return self
+
+    def by_key(self) -> dict[str, NDArray[Any]]:
+        """What the windower knows of each key, for ``restore``."""
         return {"next_id": self.next_id, "scanned": self.scanned, "count": self.count}
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        for name, values in state.items():
-            setattr(self, name, values.copy())
+    def scalars(self) -> dict[str, Any]:
+        """What else it knows."""
+        return {}
+
+    def restore(self, by_key: dict[str, NDArray[Any]], scalars: dict[str, Any]) -> None:
+        for name in self.by_key():
+            setattr(self, name, by_key[name].copy())
 
 
 def _axis(buffer: WindowBuffer) -> NDArray[Any]:
@@ -160,6 +168,11 @@ class IntervalWindower(Windower):
         last = _axis(buffer)[np.where(is_held, buffer.tail - 1, 0)] if is_held.any() else 0
         return np.where(is_held, last + 1, 0)
 
+    def taking_over(self, other: Windower) -> Windower:
+        assert isinstance(other, IntervalWindower)
+        self.fired, self.pane = other.fired, other.pane
+        return self
+
     def bounds(self, ids: Int64s) -> tuple[Int64s, Int64s]:
         """Start and end of windows, on the axis."""
         if self.every:
@@ -168,13 +181,16 @@ class IntervalWindower(Windower):
         start = self.origin + ids * self.slide
         return start, start + self.length
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        return {**super().state(), "fired": np.array(self.fired)}
+    def by_key(self) -> dict[str, NDArray[Any]]:
+        # Windows of time have fired up to the same id of all keys.
+        return {"next_id": self.next_id, "count": self.count} if self.is_ranked else {}
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        state = dict(state)
-        self.fired = int(state.pop("fired"))
-        super().restore(state)
+    def scalars(self) -> dict[str, Any]:
+        return {"fired": self.fired}
+
+    def restore(self, by_key: dict[str, NDArray[Any]], scalars: dict[str, Any]) -> None:
+        super().restore(by_key, scalars)
+        self.fired = scalars["fired"]
 
 
 class SessionWindower(Windower):
@@ -273,8 +289,8 @@ class DeltaWindower(Windower):
         bounds = end - model.length, end
         return FiredWindows(found[:, 0], found[:, 1], *bounds, found[:, 2], found[:, 3])
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        return {**super().state(), "last_trigger": self.last_trigger}
+    def by_key(self) -> dict[str, NDArray[Any]]:
+        return {**super().by_key(), "last_trigger": self.last_trigger}
 
 
 def _key(buffer: WindowBuffer, position: int) -> int:

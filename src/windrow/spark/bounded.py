@@ -10,9 +10,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructField, StructType
 
-from windrow.core.errors import WindrowError
 from windrow.core.models import DeltaWindow
-from windrow.engine.control import ARRIVAL
+from windrow.engine.control import ARRIVAL, TIME
 from windrow.engine.intake import needed_columns
 from windrow.engine.routes import ByKey
 from windrow.engine.spec import ID, WindowQuery
@@ -72,14 +71,10 @@ def to_df(
     observation: Observation | None = None,
 ) -> DataFrame:
     """The results as a lazy DataFrame."""
-    if df.isStreaming:
-        raise WindrowError(
-            "to_df takes bounded DataFrames", "a streaming DataFrame", "read it with spark.read."
-        )
     if observation is not None:
         df = _observed(query, df, observation)
     lowering = plan(query, df, pattern)
-    rows = _input(query, df)
+    rows = _tuples(query, df) if lowering.native is None else _native_input(query, df)
     if lowering.native == "windows":
         greatest = F.col(f"`{GREATEST}`") if GREATEST in rows.columns else None
         watermark = None if greatest is None else F.floor((greatest - query.delay) / 1000) * 1000
@@ -103,17 +98,30 @@ def _observed(query: WindowQuery, df: DataFrame, observation: Observation) -> Da
     return df.observe(observation, F.count_if(is_unknown).alias("dropped"))
 
 
-def _input(query: WindowQuery, df: DataFrame) -> DataFrame:
+def _native_input(query: WindowQuery, df: DataFrame) -> DataFrame:
     """The columns the query needs, the order of rows, and the greatest time if it matters."""
     names = dict.fromkeys(needed_columns(query))
     if query.time is not None:
         names[query.time] = None
     arrival = F.monotonically_increasing_id().alias(ARRIVAL)
-    selected = df.select(*map(column, names), arrival)
-    if query.partial == "drop" and query.time is not None:
-        time = microseconds_of(column(query.time), query.types[query.time])
-        selected = selected.crossJoin(F.broadcast(df.agg(F.max(time).alias(GREATEST))))
-    return selected
+    return _with_greatest(query, df, df.select(*map(column, names), arrival))
+
+
+def _tuples(query: WindowQuery, df: DataFrame) -> DataFrame:
+    """The columns the query needs, time in microseconds, and the greatest if it matters."""
+    columns = [column(name) for name in needed_columns(query)]
+    if query.time is not None:
+        # As a number it is handed to Python in half the time of a timestamp.
+        columns.append(microseconds_of(column(query.time), query.types[query.time]).alias(TIME))
+    # Rows without any column would be lost on their way to Python.
+    return _with_greatest(query, df, df.select(*columns or [F.lit(True).alias(ARRIVAL)]))
+
+
+def _with_greatest(query: WindowQuery, df: DataFrame, selected: DataFrame) -> DataFrame:
+    if query.partial != "drop" or query.time is None:
+        return selected
+    time = microseconds_of(column(query.time), query.types[query.time])
+    return selected.crossJoin(F.broadcast(df.agg(F.max(time).alias(GREATEST))))
 
 
 def _run(
@@ -125,19 +133,18 @@ def _run(
     first: tuple[Node, ...] = ()
     if isinstance(groups[0][0], Emit):
         first = groups.pop(0)
-    width = _width(first, 1)
+    width = width_behind(first, 1)
     numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
     task = intake(query, tuple(rows.columns), first, _exchange(width, groups[0]))
     packed = numbered.mapInArrow(task, PACKED)
-    results = query.output_schema({k: pa.null() for k in query.keys})
-    results = pa.schema([f for f in results if f.name not in query.keys])
+    results = result_fields(query)
     for i, group in enumerate(groups):
         here = _exchange(width, group)
         arrived = packed.repartition(here.width, "slot").sortWithinPartitions("low")
-        width = _width(group, width)
+        width = width_behind(group, width)
         if i == len(groups) - 1:
             last = StageTask(query, group, None, results)
-            return arrived.mapInArrow(last, _schema(query, results, df))
+            return arrived.mapInArrow(last, schema_of(query, results, df))
         following = _exchange(width, groups[i + 1])
         packed = arrived.mapInArrow(StageTask(query, group, following, None), PACKED)
     raise AssertionError("a stage list has workers")
@@ -149,7 +156,7 @@ def _exchange(width: int, group: tuple[Node, ...]) -> Exchange:
     return Exchange(width // fan_in, fan_in)
 
 
-def _width(nodes: tuple[Node, ...], width: int) -> int:
+def width_behind(nodes: tuple[Node, ...], width: int) -> int:
     """How many indices there are behind these nodes."""
     for node in nodes:
         if isinstance(node, Emit):
@@ -159,7 +166,13 @@ def _width(nodes: tuple[Node, ...], width: int) -> int:
     return width
 
 
-def _schema(query: WindowQuery, results: pa.Schema, df: DataFrame) -> StructType:
+def result_fields(query: WindowQuery) -> pa.Schema:
+    """The columns of the results but for the keys."""
+    fields = query.output_schema({k: pa.null() for k in query.keys})
+    return pa.schema([f for f in fields if f.name not in query.keys])
+
+
+def schema_of(query: WindowQuery, results: pa.Schema, df: DataFrame) -> StructType:
     """Key columns as they come in, then the window's and the results' own."""
     fields = [df.schema[k] for k in query.keys]
     for field in results:

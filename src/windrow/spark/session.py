@@ -8,6 +8,14 @@ import sys
 
 from pyspark.sql import SparkSession
 
+_FOR_STREAMS = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+"""Stateful streaming in Python demands the first; the second makes small batches cheap."""
+
 _DEFAULTS: dict[str, str] = {
     "spark.app.name": "windrow",
     "spark.sql.session.timeZone": "UTC",
@@ -17,11 +25,7 @@ _DEFAULTS: dict[str, str] = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Stateful streaming in Python demands it.
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    **_FOR_STREAMS,
 }
 
 
@@ -50,6 +54,19 @@ def _half_of_memory() -> int:
     """Half of the machine's memory in MiB, 1 to 8 GiB: the other half is for Python."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
     return max(1024, min(total // 2, 8192))
+
+
+def make_ready_for_streams(spark: SparkSession, partitions: int) -> None:
+    """Give the session the settings that stateful streams need, where it has Spark's defaults.
+
+    Streams in Python need the RocksDB state store; each partition of a stateful stage costs a
+    tenth of a second a batch, so that Spark's 200 would never finish one.
+    """
+    for name, value in _FOR_STREAMS.items():
+        if spark.conf.get(name, "") in ("", "false") or "HDFSBacked" in str(spark.conf.get(name)):
+            spark.conf.set(name, value)
+    if spark.conf.get("spark.sql.shuffle.partitions") == "200":
+        spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
 
 
 def cores_of(spark: SparkSession) -> int:

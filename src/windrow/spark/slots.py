@@ -9,11 +9,12 @@ _SEED = 42
 
 
 @cache
-def slots(n: int) -> tuple[int, ...]:
-    """For each of n workers an int that ``repartition(n, column)`` hashes to its partition.
+def slots(n: int, partitions: int | None = None) -> tuple[int, ...]:
+    """For each of n workers an int that Spark hashes to a partition of its own.
 
-    Spark partitions by ``pmod(murmur3(value), n)``: plain worker numbers would collide, and leave
-    other partitions idle.
+    Spark partitions by ``pmod(murmur3(value), partitions)``: plain worker numbers would collide,
+    and leave other partitions idle. There are at least n partitions, n if not said. The first
+    worker's is always 0: it finds the state of any other pattern.
 
     >>> sorted(_hash_int(s) % 4 for s in slots(4))
     [0, 1, 2, 3]
@@ -21,9 +22,9 @@ def slots(n: int) -> tuple[int, ...]:
     found: dict[int, int] = {}
     value = 0
     while len(found) < n:
-        found.setdefault(_hash_int(value) % n, value)
+        found.setdefault(_hash_int(value) % (partitions or n), value)
         value += 1
-    return tuple(found[j] for j in range(n))
+    return tuple(found.values())
 
 
 def _hash_int(value: int) -> int:

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark import TaskContext
 
 from windrow.engine.control import ARRIVAL, TIME
 from windrow.engine.in_process import Traffic, collect_traffic, emit_traffic
 from windrow.engine.intake import take_in
+from windrow.engine.messages import pack, unpack
 from windrow.engine.placing import time_of
 from windrow.engine.spec import WindowQuery
 from windrow.engine.stages import Collect, Emit, Node, Work
 from windrow.engine.workers.worker import KeyedWorker, Message, Worker
 from windrow.kernels.interval_windows import ALWAYS, NEVER
-from windrow.spark.messages import pack, unpack
 from windrow.spark.slots import slots
 
 PACKED = "slot int, target int, low bigint, watermark bigint, message binary"
@@ -34,6 +35,8 @@ _SCHEMA = pa.schema(
 GREATEST = "windrow.greatest"
 """The column of the greatest time of the whole input, where the final watermark matters."""
 
+ROW_BITS = 33
+"""Tuples are numbered as Spark's monotonically_increasing_id does."""
 _CHUNK = 131_072
 """Rows an emitter routes and packs at once."""
 _SLICE = 4_000_000
@@ -59,12 +62,14 @@ class Intake(ABC):
     exchange: Exchange
 
     @abstractmethod
-    def take_in(self, rows: pa.Table) -> tuple[pa.Table, int | None]:
+    def take_in(self, rows: pa.Table, arrived: int) -> tuple[pa.Table, int | None]:
         """The rows as workers take them, and the final watermark where it matters."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for chunk in _chunks(batches):
-            taken, watermark = self.take_in(chunk.rename_columns(self.columns))
+        arrived = _first_arrival()
+        for chunk in chunks(batches):
+            taken, watermark = self.take_in(chunk.rename_columns(self.columns), arrived)
+            arrived += len(chunk)
             if len(taken) == 0:
                 continue
             traffic: Traffic = {0: [taken]}
@@ -77,19 +82,25 @@ class Intake(ABC):
 class TupleIntake(Intake):
     """Takes in tuples."""
 
-    def take_in(self, rows: pa.Table) -> tuple[pa.Table, int | None]:
-        return take_in(self.query, rows)[0], _final_watermark(self.query, rows)
+    def take_in(self, rows: pa.Table, arrived: int) -> tuple[pa.Table, int | None]:
+        return take_in(self.query, rows, arrived)[0], _final_watermark(self.query, rows)
 
 
 class PieceIntake(Intake):
     """Takes in the partials of panes."""
 
-    def take_in(self, rows: pa.Table) -> tuple[pa.Table, int | None]:
+    def take_in(self, rows: pa.Table, arrived: int) -> tuple[pa.Table, int | None]:
         watermark = _final_watermark(self.query, rows)
         return rows.drop_columns([GREATEST]) if GREATEST in self.columns else rows, watermark
 
 
-def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _first_arrival() -> int:
+    """The number of the first tuple to arrive in this partition: greater than all before it."""
+    task = TaskContext.get()
+    return 0 if task is None else task.partitionId() << ROW_BITS
+
+
+def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Batches put together to chunks worth packing."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
@@ -173,15 +184,18 @@ class StageTask:
         if self.exchange is not None:
             yield from _packed(self.exchange, traffic, watermark)
             return
+        assert self.result_schema is not None
         for messages in traffic.values():
             for table in messages:
-                yield from self._as_declared(table).to_batches(max_chunksize=_CHUNK)
+                yield from as_declared(self.query, self.result_schema, table).to_batches(
+                    max_chunksize=_CHUNK
+                )
 
-    def _as_declared(self, table: pa.Table) -> pa.Table:
-        """The results with their declared types; the keys are as they came."""
-        assert self.result_schema is not None
-        keys = [table.schema.field(k) for k in self.query.keys]
-        return table.cast(pa.schema([*keys, *self.result_schema]))
+
+def as_declared(query: WindowQuery, results: pa.Schema, table: pa.Table) -> pa.Table:
+    """Results with their declared types; the keys are as they came."""
+    keys = [table.schema.field(k) for k in query.keys]
+    return table.cast(pa.schema([*keys, *results]))
 
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, int | None, Message]]:
@@ -201,11 +215,11 @@ def _packed(
     for target, messages in traffic.items():
         for message in messages:
             slot = salted[target // exchange.fan_in]
-            row: list[Any] = [slot, target, _low(message), watermark, pack(message)]
+            row: list[Any] = [slot, target, low_of(message), watermark, pack(message)]
             yield pa.record_batch([[v] for v in row], schema=_SCHEMA)
 
 
-def _low(message: Message) -> int:
+def low_of(message: Message) -> int:
     """Where a message begins, in time or arrival."""
     if not isinstance(message, pa.Table):
         return 0
@@ -218,9 +232,11 @@ def _low(message: Message) -> int:
 def _finish(worker: Worker, watermark: int) -> Iterator[list[Message]]:
     """Move on to the end, in slices of time where much is waiting: each is ordered by itself."""
     if isinstance(worker, KeyedWorker) and worker.placing.is_timed:
-        waiting = sum(map(len, worker.placing.pending))
+        waiting = sum(map(len, worker.placing.pending.values()))
         if waiting > 2 * _SLICE:
-            sample = [time_of(t)[:: max(1, waiting // 100_000)] for t in worker.placing.pending]
+            sample = [
+                time_of(t)[:: max(1, waiting // 100_000)] for t in worker.placing.pending.values()
+            ]
             edges = np.quantile(
                 np.concatenate(sample), np.arange(_SLICE, waiting, _SLICE) / waiting
             )

@@ -5,14 +5,21 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+_DAY = 86_400_000_000
+
 
 def microseconds_of(time: Column, kind: str) -> Column:
     """A time column of this type in microseconds since 1970."""
     if kind == "timestamp":
         return F.unix_micros(time)
     if kind in ("timestamp_ntz", "date"):
-        epoch = F.lit("1970-01-01").cast("timestamp_ntz")
-        return F.timestamp_diff("MICROSECOND", epoch, time.cast("timestamp_ntz"))
+        day = F.date_diff(time.cast("date"), F.lit("1970-01-01").cast("date")).cast("bigint")
+        if kind == "date":
+            return day * _DAY
+        # Field by field: differences of such times would follow the session's time zone.
+        seconds = (F.hour(time) * 60 + F.minute(time)).cast("bigint") * 60
+        fraction = (F.date_part(F.lit("SECOND"), time) * 1_000_000).cast("bigint")
+        return day * _DAY + seconds * 1_000_000 + fraction
     return time.cast("bigint")
 
 

@@ -112,7 +112,8 @@ def test_a_windower_goes_on_from_its_state(
     first.append(0, axis[:until], 0)
     found = first.fire(watermark)
     second = Keys(model, 1)
-    second.windower.restore({n: np.copy(v) for n, v in first.windower.state().items()})
+    by_key = {n: np.copy(v) for n, v in first.windower.by_key().items()}
+    second.windower.restore(by_key, first.windower.scalars())
     held = first.buffer.positions_of(np.array([0]))
     columns = {name: c.take(held) for name, c in first.buffer.columns.items()}
     second.buffer.append(np.zeros(len(held), np.int64), columns)

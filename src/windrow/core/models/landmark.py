@@ -69,5 +69,8 @@ class LandmarkWindow(MappedWindow):
         start = self.origin + (ids * self.slide - 1) // self.every * self.every
         return Extents.of(ids, start, end, np.searchsorted(axis, start), np.searchsorted(axis, end))
 
+    def closed_at(self, time: int) -> int:
+        return self.origin + ((time - self.origin) // self.every + 1) * self.every
+
     def fired(self, windows: Extents, watermark: int | None) -> NDArray[np.bool_]:
         return has_reached_end(windows, watermark)

@@ -90,6 +90,10 @@ class WindowModel(ABC):
         Without event time there is no watermark (None): every tuple has taken its place.
         """
 
+    def closed_at(self, time: int) -> int:
+        """The watermark at which the windows of a tuple at ``time`` have fired, if they will."""
+        return time + 1
+
     @property
     def pane_length(self) -> int | None:
         """The greatest length that divides every window's bounds; None where there is none."""

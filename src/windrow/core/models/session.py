@@ -51,6 +51,9 @@ class SessionWindow(MappedWindow):
         hi = np.append(lo[1:], len(axis))[: len(ids)]
         return Extents.of(ids, axis[lo], axis[hi - 1] + self.gap, lo, hi)
 
+    def closed_at(self, time: int) -> int:
+        return time + self.gap + 1
+
     def fired(self, windows: Extents, watermark: int | None) -> NDArray[np.bool_]:
         """Once the watermark is past its end: a tuple at the end itself would still join it."""
         return np.ones(len(windows), bool) if watermark is None else windows.end < watermark

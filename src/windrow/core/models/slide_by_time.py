@@ -52,5 +52,8 @@ class SlideByTimeWindow(WindowModel):
         lo = np.maximum(hi - self.length, 0)
         return Extents.of(ids, axis[lo], end, lo, hi)
 
+    def closed_at(self, time: int) -> int:
+        return self.origin + ((time - self.origin) // self.slide + 1) * self.slide
+
     def fired(self, windows: Extents, watermark: int | None) -> NDArray[np.bool_]:
         return has_reached_end(windows, watermark)

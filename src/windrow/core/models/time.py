@@ -70,5 +70,9 @@ class TimeWindow(MappedWindow):
         end = start + self.length
         return Extents.of(ids, start, end, np.searchsorted(axis, start), np.searchsorted(axis, end))
 
+    def closed_at(self, time: int) -> int:
+        end = self.origin + (time - self.origin) // self.slide * self.slide + self.length
+        return max(end, time + 1)
+
     def fired(self, windows: Extents, watermark: int | None) -> NDArray[np.bool_]:
         return has_reached_end(windows, watermark)

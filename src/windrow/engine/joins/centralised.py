@@ -68,6 +68,8 @@ class Scatter(Route):
 class Matcher(StoredWorker):
     """Matches what is new with slices of windows; keeps nothing."""
 
+    holds_state = False
+
     def __init__(self, query: JoinQuery) -> None:
         self.query = query
         self.probes: dict[int, pa.Table] = {}

@@ -42,6 +42,8 @@ class Matches(StoredWorker):
     All cells tell of a tuple with the same watermark, so nothing is kept.
     """
 
+    holds_state = False
+
     def __init__(self, query: JoinQuery) -> None:
         self.query = query
         self.pushed: dict[tuple[str, int], list[pa.Table]] = {}
@@ -88,6 +90,8 @@ class Ledger(Matches):
     Windows are over in order of place, so what is told at once is kept as it came until the last
     of it has closed.
     """
+
+    holds_state = True
 
     def __init__(self, query: JoinQuery) -> None:
         super().__init__(query)

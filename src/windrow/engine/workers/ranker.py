@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
@@ -9,7 +11,8 @@ from windrow.engine.columns import Int64s
 from windrow.engine.control import RANK
 from windrow.engine.placing import Placing
 from windrow.engine.spec import WindowQuery
-from windrow.engine.workers.worker import KeyedWorker, Message, Snapshot
+from windrow.engine.state import State
+from windrow.engine.workers.worker import KeyedWorker, Message
 
 
 class Ranker(KeyedWorker):
@@ -33,12 +36,12 @@ class Ranker(KeyedWorker):
         ranks = next_ranks(codes[order], self.count)
         return [tuples.take(order).append_column(RANK, pa.array(ranks))]
 
-    def snapshot(self) -> Snapshot:
-        return {**super().snapshot(), "count": self.count.copy()}
+    def state(self) -> State:
+        return replace(super().state(), by_key={"count": self.count})
 
-    def restore(self, snapshot: Snapshot) -> None:
-        super().restore(snapshot)
-        self.count = snapshot["count"].copy()
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.count = state.by_key["count"].copy()
 
 
 def next_ranks(codes: Int64s, count: Int64s) -> Int64s:

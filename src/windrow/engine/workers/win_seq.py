@@ -9,21 +9,27 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.models import LandmarkWindow, SessionWindow, TimeWindow, WindowModel
-from windrow.engine.chunk_log import Chunk, ChunkLog
+from windrow.engine.chunk_log import ChunkLog
 from windrow.engine.columns import Int64s, sort_keys
 from windrow.engine.control import AXIS, PIECE, RANK, TIME
 from windrow.engine.evaluators import Evaluator
 from windrow.engine.fired import FiredWindows, TupleColumns
+from windrow.engine.key_table import KeyTable
 from windrow.engine.placing import Placed, Placing
 from windrow.engine.results import to_table
 from windrow.engine.spec import WindowQuery
-from windrow.engine.storage import ColumnStorage, Stored
+from windrow.engine.state import State
+from windrow.engine.storage import ColumnStorage, Stored, concatenate
 from windrow.engine.window_buffer import WindowBuffer
 from windrow.engine.windower import DecreasingAttribute, Share, Windower
 from windrow.engine.workers.lateness import find_windows
 from windrow.engine.workers.ranker import next_ranks
-from windrow.engine.workers.worker import KeyedWorker, Message, Snapshot
+from windrow.engine.workers.worker import KeyedWorker, Message
 from windrow.kernels.interval_windows import ALWAYS, NEVER
+
+CHUNK = "chunk "
+LEAST_FORGOTTEN = 10_000
+"""So many keys are remembered in any case."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,10 @@ class WinSeq(KeyedWorker):
         self.windower = Windower.of(geometry.model, self.share)
         self.buffer = WindowBuffer()
         is_timed = geometry.axis == TIME and geometry.model.pane_length is not None
-        self.log = ChunkLog(geometry.model.pane_length if is_timed else None)
+        length = geometry.model.pane_length if is_timed else None
+        self.log = ChunkLog(length, self._sorting)
+        self.forgotten = 0
+        """How many times keys were forgotten, and the others given other codes."""
         self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
 
     def add_keys(self, n: int) -> None:
@@ -96,7 +105,25 @@ class WinSeq(KeyedWorker):
             raise e.of_key(self.keys.value(e.key)) from None
         given += self.give(self.named(self.buffer.columns), windows)
         self.log.evict(self.buffer)
+        self._forget_keys()
         return given
+
+    def _forget_keys(self) -> None:
+        """Forget keys without a tuple, once they are most, where windows remember none."""
+        is_held = self.buffer.tail > self.buffer.head
+        n_held = int(np.count_nonzero(is_held))
+        if self.windower.by_key() or len(self.keys) < max(2 * n_held, LEAST_FORGOTTEN):
+            return
+        held = np.flatnonzero(is_held)
+        codes, columns = self.buffer.contents()
+        values = pa.table(self.keys.take(held), names=list(self.keys.columns))
+        self.keys, self.hashes = KeyTable(self.query.keys), self.hashes[:0]
+        self.windower = Windower.of(self.geometry.model, self.share).taking_over(self.windower)
+        self.buffer = WindowBuffer()
+        self.codes(values)
+        self.buffer.append(np.searchsorted(held, codes), columns)
+        self.log.compact(self.buffer)
+        self.forgotten += 1
 
     def named(self, columns: dict[str, Stored]) -> TupleColumns:
         """Columns of tuples as evaluators take them."""
@@ -186,7 +213,7 @@ class WinSeq(KeyedWorker):
         lengths = self.buffer.tail[keys] - self.buffer.head[keys]
         codes = np.concatenate([np.repeat(keys, lengths), codes])
         both = {
-            name: _joined(self.buffer.columns[name].take(held), column)
+            name: concatenate([self.buffer.columns[name].take(held), column])
             for name, column in columns.items()
         }
         order = np.lexsort(self._sorting(codes, both)[::-1])
@@ -201,34 +228,28 @@ class WinSeq(KeyedWorker):
                 sorting.extend(sort_keys(pa.chunked_array([values])))
         return sorting
 
-    def snapshot(self) -> Snapshot:
-        state = {name: np.copy(values) for name, values in self.windower.state().items()}
-        alive = self.buffer.tail - self.buffer.head
-        log = {"chunks": dict(self.log.chunks), "next": self.log.next_number, "base": self.log.base}
-        return {**super().snapshot(), **log, "alive": alive, "windower": state}
+    def state(self) -> State:
+        state = super().state()
+        by_key = {**self.windower.by_key(), "alive": self.buffer.tail - self.buffer.head}
+        scalars = {"next_chunk": self.log.next_number, "base": self.log.base}
+        scalars["forgotten"] = self.forgotten
+        chunks = {f"{CHUNK}{name}": chunk for name, chunk in self.log.chunks.items()}
+        return State(
+            {**state.scalars, **self.windower.scalars(), **scalars},
+            state.keys,
+            by_key,
+            {**state.chunks, **chunks},
+        )
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Take up another worker's state: of its chunks only those that are not here are read."""
-        known = self.log.next_number - 1
-        if snapshot["next"] <= known:
-            raise ValueError("the snapshot is older than the worker, or of another one")
-        super().restore(snapshot)
-        if snapshot["base"] > known:
-            self.buffer, known = WindowBuffer(), -1
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.forgotten = state.scalars["forgotten"]
+        base, next_number = state.scalars["base"], state.scalars["next_chunk"]
+        is_anew, lacking = self.log.restore(state.chunks_of(CHUNK), base, next_number)
+        if is_anew:
+            self.buffer = WindowBuffer()
             self.buffer.add_keys(len(self.keys))
-        chunks: dict[int, Chunk] = snapshot["chunks"]
-        for number, chunk in chunks.items():
-            if number > known:
-                self._append(chunk.codes, chunk.columns)
-        self.buffer.head = self.buffer.tail - snapshot["alive"]
-        self.windower.restore(snapshot["windower"])
-        self.log.chunks, self.log.base = dict(chunks), snapshot["base"]
-        self.log.next_number = snapshot["next"]
-
-
-def _joined(a: Stored, b: Stored) -> Stored:
-    valid = None
-    if a.valid is not None or b.valid is not None:
-        masks = [np.ones(len(s.values), bool) if s.valid is None else s.valid for s in (a, b)]
-        valid = np.concatenate(masks)
-    return Stored(np.concatenate([a.values, b.values]), valid)
+        for chunk in lacking:
+            self._append(chunk.codes, chunk.columns)
+        self.buffer.head = self.buffer.tail - state.by_key["alive"]
+        self.windower.restore(state.by_key, state.scalars)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +12,11 @@ from windrow.engine.columns import Int64s
 from windrow.engine.key_table import KeyTable, hash_keys
 from windrow.engine.placing import Placing
 from windrow.engine.spec import WindowQuery
+from windrow.engine.state import State
 
 Message = Any
 """What workers hand on: a table of tuples, partials or results, or a batch of windows."""
-Snapshot = dict[str, Any]
+PENDING = "pending "
 
 
 class Worker(ABC):
@@ -23,6 +24,8 @@ class Worker(ABC):
 
     dropped = 0
     """Tuples that found no window left."""
+    holds_state: ClassVar[bool] = False
+    """Whether it remembers anything between two calls of ``advance``."""
 
     @abstractmethod
     def push(self, message: Message) -> None:
@@ -32,17 +35,22 @@ class Worker(ABC):
     def advance(self, watermark: int) -> list[Message]:
         """Move on to the watermark (ALWAYS: the end of the stream); what follows from that."""
 
-    def snapshot(self) -> Snapshot:
-        """All of its state, for ``restore``."""
-        return {"dropped": self.dropped}
+    def state(self) -> State:
+        """All of its state between two batches, as views."""
+        return State({"dropped": self.dropped})
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Take up the state of another worker like this one; this one must be new."""
-        self.dropped = snapshot["dropped"]
+    def restore(self, state: State) -> None:
+        """Take up the state of another worker like this one, which was once in the state of this.
+
+        Of the keys it is given those it lacks, and of the chunks it reads no more than that.
+        """
+        self.dropped = state.scalars["dropped"]
 
 
 class KeyedWorker(Worker):
     """Places the tuples of its keys in order; new keys are numbered as they come."""
+
+    holds_state = True
 
     def __init__(self, query: WindowQuery, placing: Placing) -> None:
         self.query, self.placing = query, placing
@@ -71,14 +79,13 @@ class KeyedWorker(Worker):
     def add_keys(self, n: int) -> None:
         """Make room for n more keys."""
 
-    def snapshot(self) -> Snapshot:
-        keys = self.keys.table() if len(self.keys) else None
-        placing = {"pending": list(self.placing.pending), "watermark": self.placing.watermark}
-        return {**super().snapshot(), **placing, "keys": keys}
+    def state(self) -> State:
+        scalars = {**super().state().scalars, "watermark": self.placing.watermark}
+        chunks = {f"{PENDING}{number}": t for number, t in self.placing.pending.items()}
+        return State(scalars, self.keys, {}, chunks)
 
-    def restore(self, snapshot: Snapshot) -> None:
-        super().restore(snapshot)
-        self.placing.pending = list(snapshot["pending"])
-        self.placing.watermark = snapshot["watermark"]
-        if snapshot["keys"] is not None:
-            self.codes(snapshot["keys"])
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.placing.restore(state.chunks_of(PENDING), state.scalars["watermark"])
+        if state.new_keys is not None:
+            self.codes(state.new_keys)

@@ -1,0 +1,180 @@
+"""A stage of stateful workers on a stream: a transformWithState keyed by worker."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+from pyspark import TaskContext
+from pyspark.sql.streaming.stateful_processor import (
+    ExpiredTimerInfo,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
+
+from windrow.engine.messages import unpack
+from windrow.engine.stages import Node, Work
+from windrow.engine.state import NotAnAncestor, StateLog
+from windrow.engine.workers.worker import Worker
+from windrow.kernels.interval_windows import NEVER
+from windrow.spark.idleness import Idleness
+from windrow.spark.streamed import Hop, Received
+
+_MOST_KEPT = 256
+"""Workers whose state a Python process keeps in memory."""
+
+
+@dataclass
+class _Kept:
+    """A worker as it is in memory, with what is known of its stored state."""
+
+    worker: Worker
+    log: StateLog
+
+
+_kept: OrderedDict[tuple[str | None, int, int], _Kept] = OrderedDict()
+"""Between batches a Python process keeps its workers: a copy that is behind catches up.
+
+Nothing depends on it: what is not here, or has come from a failed attempt, is read anew.
+"""
+
+
+class _HandleStore:
+    """The state store of one worker, behind Spark's handle."""
+
+    def __init__(self, handle: StatefulProcessorHandle) -> None:
+        self._header = handle.getValueState("header", "header binary")
+        self._blobs = handle.getMapState("blobs", "name string", "blob binary")
+
+    def header(self) -> bytes | None:
+        found = self._header.get()
+        return None if found is None else bytes(found[0])
+
+    def set_header(self, header: bytes) -> None:
+        self._header.update((header,))
+
+    def get(self, name: str) -> bytes:
+        found = self._blobs.getValue((name,))
+        assert found is not None, f"the state lacks {name!r}"
+        return bytes(found[0])
+
+    def put(self, name: str, blob: bytes) -> None:
+        self._blobs.updateValue((name,), (blob,))
+
+    def remove(self, name: str) -> None:
+        self._blobs.removeKey((name,))
+
+
+class StatefulStage(StatefulProcessor):
+    """Runs the workers of a stage, one for each slot, batch by batch.
+
+    A batch comes as packed messages, the watermark as Spark has it. Every worker is called in
+    every batch in which the watermark has moved, by its messages or by a timer, which it always
+    sets to the next millisecond.
+    """
+
+    def __init__(
+        self,
+        signature: str,
+        number: int,
+        nodes: tuple[Node, ...],
+        here: Hop,
+        following: Hop,
+        is_timed: bool,
+        idleness: Idleness | None,
+        keeps_workers: bool,
+    ) -> None:
+        self.signature, self.number = signature, number
+        self.nodes, self.here, self.following = nodes, here, following
+        self.is_timed, self.idleness, self.keeps_workers = is_timed, idleness, keeps_workers
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.handle = handle
+        self.store = _HandleStore(handle)
+        self.initial = handle.getListState("initial", "message binary")
+
+    def handleInputRows(
+        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
+    ) -> Iterator[pd.DataFrame]:
+        yield self._run(int(key[0]), Received.of(rows), timerValues)
+
+    def handleExpiredTimer(
+        self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
+    ) -> Iterator[pd.DataFrame]:
+        yield self._run(int(key[0]), Received(), timerValues)
+
+    def handleInitialState(
+        self, key: Any, initialState: pd.DataFrame, timerValues: TimerValues
+    ) -> None:
+        for message in initialState["message"]:
+            if message is not None:
+                self.initial.appendValue((bytes(message),))
+
+    def close(self) -> None:
+        return
+
+    def _run(self, slot: int, received: Received, timer_values: TimerValues) -> pd.DataFrame:
+        index = self.here.slots.index(slot) if slot in self.here.slots else -1
+        kept = self._caught_up(slot, max(index, 0))
+        worker, log = kept.worker, kept.log
+        is_new = not log.token
+        if is_new:
+            for (message,) in self.initial.get():
+                worker.push(unpack(bytes(message)))
+            self.initial.clear()
+        for message in received.messages:
+            worker.push(unpack(message))
+        before = worker.dropped
+        given = worker.advance(self._watermark(log, received, timer_values))
+        dropped = received.ticks.dropped + worker.dropped - before
+        if self.is_timed:
+            self._set_timer(log, timer_values.getCurrentWatermarkInMs() + 1)
+        log.save(worker, self.store)
+        # The first worker tells those behind it, so that all of them see the watermark move.
+        has_news = is_new or received.ticks.clock or received.ticks.greatest != NEVER
+        ticks = replace(received.ticks, dropped=dropped, to_all=bool(has_news) and index == 0)
+        return self.following.rows(self.nodes[1:], {index: given}, ticks)
+
+    def _caught_up(self, slot: int, index: int) -> _Kept:
+        """The worker in its stored state."""
+        context = TaskContext.get()
+        query = None if context is None else context.getLocalProperty("sql.streaming.queryId")
+        name = (query, self.number, slot)
+        kept = _kept.pop(name, None) if self.keeps_workers else None
+        if kept is not None:
+            try:
+                kept.log.load(kept.worker, self.store)
+            except NotAnAncestor:
+                kept = None
+        if kept is None:
+            node = self.nodes[0]
+            assert isinstance(node, Work)
+            kept = _Kept(node.make(index), StateLog(f"{self.signature}, stage {self.number}"))
+            kept.log.load(kept.worker, self.store)
+        if self.keeps_workers:
+            _kept[name] = kept
+            while len(_kept) > _MOST_KEPT:
+                _kept.popitem(last=False)
+        return kept
+
+    def _watermark(self, log: StateLog, received: Received, timer_values: TimerValues) -> int:
+        if not self.is_timed:
+            return NEVER
+        # Spark begins with zero, which says nothing.
+        spark = timer_values.getCurrentWatermarkInMs() * 1000 or NEVER
+        if self.idleness is None:
+            return spark
+        return max(spark, self.idleness.watermark(log.extra, received.ticks))
+
+    def _set_timer(self, log: StateLog, timer: int) -> None:
+        set_before = log.extra.get("timer")
+        if set_before == timer:
+            return
+        if set_before is not None:
+            self.handle.deleteTimer(set_before)
+        self.handle.registerTimer(timer)
+        log.extra["timer"] = timer
