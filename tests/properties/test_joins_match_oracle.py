@@ -250,12 +250,13 @@ def draw_join(data: st.DataObject, within: Any, how: str, **more: Any) -> tuple[
 
 def small_blocks(data: st.DataObject) -> ExitStack:
     """Constants so small that short streams meet every way through the code."""
+    block, least = data.draw(st.sampled_from([1, 3, 100])), data.draw(st.sampled_from([1, 4, 100]))
+    span = data.draw(st.sampled_from([1, 8]))
+    # Entered only after all draws: one that stops the example would leave the others patched.
     stack = ExitStack()
-    stack.enter_context(patch.object(band_join, "BLOCK", data.draw(st.sampled_from([1, 3, 100]))))
-    stack.enter_context(
-        patch.object(batches_module, "LEAST_SLICE", data.draw(st.sampled_from([1, 4, 100])))
-    )
-    stack.enter_context(patch.object(window_runs, "_SPAN", data.draw(st.sampled_from([1, 8]))))
+    stack.enter_context(patch.object(band_join, "BLOCK", block))
+    stack.enter_context(patch.object(batches_module, "LEAST_SLICE", least))
+    stack.enter_context(patch.object(window_runs, "_SPAN", span))
     return stack
 
 

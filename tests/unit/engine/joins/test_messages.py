@@ -13,7 +13,7 @@ import windrow as wr
 from windrow.engine.in_process import Traffic, emit_traffic
 from windrow.engine.joins import in_process
 from windrow.engine.joins.in_process import collect
-from windrow.spark.messages import pack, unpack
+from windrow.engine.messages import pack, unpack
 
 cloudpickle = pytest.importorskip("pyspark.cloudpickle")
 
