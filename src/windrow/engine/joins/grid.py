@@ -122,7 +122,7 @@ class ToCells(Route):
             return self._hashed(columns, len(tuples)), []
         band, kind = (of[self.grid.by_band] for of in (self.query.on.bands, self.query.band_kinds))
         values, valid = numbers(tuples[(band.left, band.right)[side]], kind)
-        # What matches nothing has to be somewhere: nulls, NaN, and in a finite band infinity.
+        # What is in no band is anywhere at home: infinity, too, would be in every bucket.
         is_finite = np.isfinite(values) if valid is None else valid & np.isfinite(values)
         values = np.where(is_finite, values, 0)
         width = bucket_width(band)

@@ -121,3 +121,12 @@ def test_the_cell_that_speaks_is_in_the_first_column_or_row() -> None:
     ]  # fmt: skip
     assert Grid(1, 2).seat(0).is_shared == (True, False)
     assert Grid(partitions=2, by_band=0).seat(0).is_shared == (False, True)
+
+
+def test_infinity_is_in_no_band_and_goes_to_one_partition() -> None:
+    left = {"t": np.array([0, 1]), "a": np.array([1.0, np.inf])}
+    right = {"t": np.array([0, 1, 2]), "a": np.array([np.inf, -np.inf, 1.5])}
+    joined = wr.join(left, right, within="1 s", on=wr.band(a=1.0), time="t", partitions=4)
+    assert joined.collect().select(["left_a", "right_a"]).to_pylist() == [
+        {"left_a": 1.0, "right_a": 1.5}
+    ]
