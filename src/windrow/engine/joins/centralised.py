@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns import Int64s
-from windrow.engine.control import ARRIVAL
+from windrow.engine.control import ARRIVAL, RANK, TIME
 from windrow.engine.joins.batches import Sides
 from windrow.engine.joins.cell import Cell
 from windrow.engine.joins.messages import JOB, job_of, kind_of, labelled, side_of
@@ -113,5 +113,7 @@ class Matcher(StoredWorker):
 
 
 def _told(run: Run, positions: Int64s) -> pa.Table:
-    numbers = run.tuples.select([ARRIVAL]).take(pa.array(np.unique(positions)))
-    return labelled(numbers, "matched", run.side)
+    """That tuples have matched: their numbers and places."""
+    place = RANK if run.query.by_count else TIME
+    told = run.tuples.select([ARRIVAL, place]).take(pa.array(np.unique(positions)))
+    return labelled(told, "matched", run.side)

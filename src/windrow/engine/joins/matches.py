@@ -12,6 +12,7 @@ from windrow.engine.columns import Int64s
 from windrow.engine.control import ARRIVAL
 from windrow.engine.joins.messages import MATCHED, integers, kind_of, side_of
 from windrow.engine.joins.results import closed_rows
+from windrow.engine.joins.runs import places
 from windrow.engine.joins.spec import JoinQuery
 from windrow.engine.joins.state import Changes, StoredWorker
 from windrow.engine.routes import Route
@@ -45,41 +46,36 @@ class Matches(StoredWorker):
 
     def __init__(self, query: JoinQuery) -> None:
         self.query = query
-        self.results: list[pa.Table] = []
-        self.closed: tuple[list[pa.Table], list[pa.Table]] = ([], [])
-        self.matched: tuple[list[Int64s], list[Int64s]] = ([], [])
+        self.pushed: dict[tuple[str, int], list[pa.Table]] = {}
 
     def push(self, message: Message) -> None:
         kind = kind_of(message)
-        if kind == "result":
-            self.results.append(message)
-        elif kind == "closed":
-            self.closed[side_of(message)].append(message)
-        else:
-            self.matched[side_of(message)].append(integers(message, ARRIVAL))
+        side = 0 if kind == "result" else side_of(message)
+        self.pushed.setdefault((kind, side), []).append(message)
 
     def advance(self, watermark: int) -> list[Message]:
-        given: list[Message] = [*self.results]
-        self.results.clear()
+        pushed, self.pushed = self.pushed, {}
+        given: list[Message] = pushed.get(("result", 0), [])
         for side in (0, 1):
-            told = np.concatenate([*self.matched[side], np.zeros(0, np.int64)])
-            self.matched[side].clear()
-            closed: Int64s = np.zeros(0, np.int64)
-            if self.closed[side]:
-                tuples = pa.concat_tables(self.closed[side], promote_options="permissive")
-                self.closed[side].clear()
-                closed = integers(tuples, ARRIVAL)
-                matched = np.isin(closed, self.known(side, told)) | np.asarray(tuples[MATCHED])
+            self.tell(side, pushed.get(("matched", side), []))
+            if closed := pushed.get(("closed", side)):
+                tuples = pa.concat_tables(closed, promote_options="permissive")
+                told = np.isin(integers(tuples, ARRIVAL), self.matched(side))
+                matched = told | np.asarray(tuples[MATCHED])
                 given.append(closed_rows(self.query, side, tuples, matched))
-            self.keep(side, told, closed)
+                self.close(side, tuples)
         return given
 
-    def known(self, side: int, told: Int64s) -> Int64s:
-        """The arrival numbers of tuples that have matched."""
-        return told
+    def tell(self, side: int, told: list[pa.Table]) -> None:
+        """Take the numbers of tuples that have matched."""
+        self.told = [integers(t, ARRIVAL) for t in told]
 
-    def keep(self, side: int, told: Int64s, closed: Int64s) -> None:
-        """Remember what is told of tuples that are not closed."""
+    def matched(self, side: int) -> Int64s:
+        """The numbers of all tuples that have matched."""
+        return np.concatenate([*self.told, np.zeros(0, np.int64)])
+
+    def close(self, side: int, tuples: pa.Table) -> None:
+        """Forget tuples whose windows are over."""
 
     def changes(self) -> Changes:
         return Changes()
@@ -89,49 +85,51 @@ class Matches(StoredWorker):
 
 
 class Ledger(Matches):
-    """Remembers which tuples have matched until their windows are over."""
+    """Remembers which tuples have matched until their windows are over.
+
+    Windows are over in order of place, so what is told at once is kept as it came until the last
+    of it has closed.
+    """
 
     holds_state = True
 
     def __init__(self, query: JoinQuery) -> None:
         super().__init__(query)
-        self.entries: dict[int, tuple[int, Int64s]] = {}
-        """The numbers told with a batch, and of which side; never changed, removed whole."""
+        self.entries: dict[int, tuple[int, Int64s, int]] = {}
+        """(side, numbers, last place) of tuples that have matched."""
         self.next_number = 0
-        self.open: tuple[set[int], set[int]] = (set(), set())
-        self.unsaved: list[int] = []
+        self.unsaved: set[int] = set()
         self.removed: list[int] = []
 
-    def known(self, side: int, told: Int64s) -> Int64s:
-        return np.concatenate([told, np.array(sorted(self.open[side]), np.int64)])
+    def tell(self, side: int, told: list[pa.Table]) -> None:
+        if not told:
+            return
+        numbers = np.unique(np.concatenate([integers(t, ARRIVAL) for t in told]))
+        last = max(int(places(self.query, t).max()) for t in told)
+        self.entries[self.next_number] = side, numbers, last
+        self.unsaved.add(self.next_number)
+        self.next_number += 1
 
-    def keep(self, side: int, told: Int64s, closed: Int64s) -> None:
-        is_open = self.open[side]
-        is_open.difference_update(closed.tolist())
-        new = set(told.tolist()) - set(closed.tolist()) - is_open
-        if new:
-            is_open |= new
-            self.entries[self.next_number] = side, np.array(sorted(new), np.int64)
-            self.unsaved.append(self.next_number)
-            self.next_number += 1
-        if len(closed):
-            for number, (own, arrivals) in list(self.entries.items()):
-                if own == side and is_open.isdisjoint(arrivals.tolist()):
-                    del self.entries[number]
+    def matched(self, side: int) -> Int64s:
+        own = [numbers for of, numbers, _ in self.entries.values() if of == side]
+        return np.concatenate([*own, np.zeros(0, np.int64)])
+
+    def close(self, side: int, tuples: pa.Table) -> None:
+        closed = int(places(self.query, tuples).max())
+        for number, (of, _, last) in list(self.entries.items()):
+            if of == side and last <= closed:
+                del self.entries[number]
+                if number not in self.unsaved:
                     self.removed.append(number)
+                self.unsaved.discard(number)
 
     def changes(self) -> Changes:
-        new = {n: self.entries[n] for n in self.unsaved if n in self.entries}
-        removed = [n for n in self.removed if n not in self.unsaved]
-        self.unsaved, self.removed = [], []
-        still_open = [sorted(numbers) for numbers in self.open]
-        scalars = {"next_number": self.next_number, "open": still_open}
-        return Changes(scalars, new, removed)
+        new = {number: self.entries[number] for number in sorted(self.unsaved)}
+        removed, self.removed, self.unsaved = self.removed, [], set()
+        return Changes({"next_number": self.next_number}, new, removed)
 
     def absorb(self, changes: Changes) -> None:
         for number in changes.removed:
             self.entries.pop(number, None)
         self.entries.update(changes.chunks)
         self.next_number = changes.scalars["next_number"]
-        left, right = changes.scalars["open"]
-        self.open = set(left), set(right)

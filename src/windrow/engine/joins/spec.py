@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import pyarrow as pa
@@ -31,12 +32,12 @@ class JoinQuery:
     how: How
     prefixes: tuple[str, str]
 
-    @property
+    @cached_property
     def equi_kinds(self) -> list[pa.DataType]:
         """As what the columns of each equality are compared."""
         return [equi_kind(self._type(0, e.left), self._type(1, e.right)) for e in self.on.equis]
 
-    @property
+    @cached_property
     def band_kinds(self) -> list[pa.DataType]:
         """As what the columns of each band are compared: int64 or float64."""
         return [band_kind(self._type(0, b.left), self._type(1, b.right)) for b in self.on.bands]

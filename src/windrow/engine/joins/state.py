@@ -22,7 +22,7 @@ class Changes:
 
 
 class StoredWorker(Worker):
-    """A worker whose state is stored bit by bit, between any two batches."""
+    """A worker whose state is stored bit by bit, between any two batches: after ``advance``."""
 
     holds_state = True
     _chunks: dict[int, Any] | None = None

@@ -21,7 +21,7 @@ from windrow.engine.joins.spec import JoinQuery
 def tables(n: int = 200) -> tuple[pa.Table, pa.Table]:
     rng = np.random.default_rng(n)
     values = [rng.normal(0, 50, n) for _ in (0, 1)]
-    values[1][::9] = np.nan
+    values[1][::9], values[1][5], values[0][7] = np.nan, np.inf, -np.inf
     made = [pa.table({"k": rng.integers(0, 9, n), "a": v}) for v in values]
     return made[0], made[1]
 
@@ -78,7 +78,7 @@ def test_partitions_by_bucket_let_near_tuples_meet_once(extent: Any) -> None:
     met = meetings(sent)
     assert set(met.values()) == {1}
     band = query.on.bands[0]
-    left, right = (table["a"].to_numpy() for table in tables())
+    left, right = (table["a"].to_pylist() for table in tables())
     near = {
         (x, y)
         for x in range(200)
