@@ -32,6 +32,11 @@ class Arrivals:
             hidden.rename(self.folder / f"{self.files:06}.parquet")
             self.files += 1
 
+    def table(self) -> pa.Table:
+        """All that has arrived."""
+        files = sorted(self.folder.glob("*.parquet"))
+        return pa.concat_tables(pq.read_table(file) for file in files)
+
     def read(self, spark: SparkSession, schema: str, files: int = 1) -> DataFrame:
         """The stream."""
         reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", files)
