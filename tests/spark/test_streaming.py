@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
     QueryProgressEvent,
@@ -115,7 +115,7 @@ def test_a_delay_may_be_shorter_than_a_millisecond(
 ) -> None:
     """Tuples every 100 us: the watermark is at whole milliseconds less the delay, rounded down."""
     query = running(counted(df, "1500 us").to_df())
-    every = [{"k": "a", "t": 1_000_000 + i * 100, "x": i} for i in range(308)]
+    every: list[dict[str, Any]] = [{"k": "a", "t": 1_000_000 + i * 100, "x": i} for i in range(308)]
     for greatest, watermark in [(204, 180), (206, 190), (307, 290)]:
         arrivals.add([row for row in every if row["x"] <= greatest])
         every = [row for row in every if row["x"] > greatest]
@@ -262,7 +262,7 @@ def test_results_feed_another_query(
         return query.agg(windows=wf.count(), most=wf.max("total"))
 
     first = firsts(with_timestamps(df)).using(pattern).to_df()
-    got, lost = streamed(second(first).using(pattern).to_df(observation="second"))
+    got, _ = streamed(second(first).using(pattern).to_df(observation="second"))
     bounded = with_timestamps(spark.createDataFrame(arrivals.table(), SCHEMA))
     wanted = second(firsts(bounded).to_df()).to_df()
     wanted = wanted.where(F.col("window_end") <= F.lit(final_watermark()))
@@ -327,7 +327,7 @@ def test_event_times_of_every_type(spark: SparkSession, tmp_path: Path) -> None:
     def check(kind: str) -> None:
         arrow, of_micros = kinds[kind]
         length = unit.get(kind, second)
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"k": "ab"[i % 2], "t": None if i == 7 else (20 + i // 2) * length, "x": i}
             for i in range(40)
         ]
