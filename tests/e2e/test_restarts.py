@@ -59,15 +59,14 @@ def assert_exact(folder: Path, came: Rows, names: list[str]) -> None:
 
 @pytest.fixture
 def came() -> Rows:
-    return rows(420)
+    return rows(400)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, came: Rows) -> Path:
-    arrivals = Arrivals(tmp_path / "in", ARROW)
-    for i in range(0, len(came), 14):
-        arrivals.add(came[i : i + 14])
-    return tmp_path
+def bring(came: Rows, folder: Path, batches: int) -> None:
+    arrivals = Arrivals(folder / "in", ARROW)
+    length = len(came) // batches
+    for i in range(0, len(came), length):
+        arrivals.add(came[i : i + length])
 
 
 class Program:
@@ -107,12 +106,13 @@ class Program:
         assert self.process.wait() == 0, self.said.read_text()[-4000:]
 
 
-def test_driver_killed_again_and_again_at_any_moment(folder: Path, came: Rows) -> None:
+def test_driver_killed_again_and_again_at_any_moment(tmp_path: Path, came: Rows) -> None:
+    bring(came, tmp_path, 25)
     names = ["counted", "paned"]
     draw = random.Random(7)
     killed: list[list[str]] = []
     while len(killed) < KILLS:
-        program = Program(folder, "local[2]", *names)
+        program = Program(tmp_path, "local[2]", *names)
         lines = program.lines
         if next(lines, None) is None:
             program.finish()
@@ -126,28 +126,30 @@ def test_driver_killed_again_and_again_at_any_moment(folder: Path, came: Rows) -
             break
         killed.append(told)
     assert len(killed) == KILLS, f"it ended too soon, killed only {len(killed)} times"
-    Program(folder, "local[2]", *names).finish()
-    assert_exact(folder, came, names)
+    Program(tmp_path, "local[2]", *names).finish()
+    assert_exact(tmp_path, came, names)
 
 
-def test_python_worker_killed_in_the_middle_of_a_batch(folder: Path, came: Rows) -> None:
+def test_python_worker_killed_in_the_middle_of_a_batch(tmp_path: Path, came: Rows) -> None:
     """Spark runs the task again, on the same state."""
-    Program(folder, "local[2,4]", "counted", "--kill", "worker").finish()
-    assert (folder / "killed").exists()
-    assert_exact(folder, came, ["counted"])
+    bring(came, tmp_path, 5)
+    Program(tmp_path, "local[2,4]", "counted", "--kill", "worker").finish()
+    assert (tmp_path / "killed").exists()
+    assert_exact(tmp_path, came, ["counted"])
 
 
-def test_executor_killed_in_the_middle_of_a_batch(folder: Path, came: Rows) -> None:
+def test_executor_killed_in_the_middle_of_a_batch(tmp_path: Path, came: Rows) -> None:
     """Workers write below the Spark home: one of links keeps that out of the installed package."""
-    home = folder / "spark"
+    bring(came, tmp_path, 5)
+    home = tmp_path / "spark"
     home.mkdir()
     for part in Path(pyspark.__file__).parent.iterdir():
         (home / part.name).symlink_to(part)
-    environment = {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(folder / "scratch")}
+    environment = {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(tmp_path / "scratch")}
     names = ["counted", "sessions"]
     program = Program(
-        folder, "local-cluster[2,1,1024]", *names, "--kill", "executor", **environment
+        tmp_path, "local-cluster[2,1,1024]", *names, "--kill", "executor", **environment
     )
     program.finish()
-    assert (folder / "killed").exists()
-    assert_exact(folder, came, names)
+    assert (tmp_path / "killed").exists()
+    assert_exact(tmp_path, came, names)

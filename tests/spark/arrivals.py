@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.errors.exceptions.base import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -63,9 +65,26 @@ def results_of(query: StreamingQuery, spark: SparkSession) -> DataFrame:
 
 def streamed(df: DataFrame) -> tuple[DataFrame, int]:
     """All that a stream gives of what has arrived, and how many tuples were dropped."""
-    query = start(df, at_once=True)
-    query.awaitTermination()
+    query = finished(lambda: start(df, at_once=True))
     return results_of(query, df.sparkSession), dropped(query)
+
+
+def finished(begin: Callable[[], StreamingQuery]) -> StreamingQuery:
+    """A streaming query that has come to its end.
+
+    Spark gives a Python process it plans with ten seconds to start, which on a busy machine may
+    take longer: then it is started again.
+    """
+    for _ in range(3):
+        query = begin()
+        try:
+            query.awaitTermination()
+        except StreamingQueryException as e:
+            if "Python worker failed to connect back" not in str(e):
+                raise
+        else:
+            break
+    return query
 
 
 def dropped(query: StreamingQuery, metrics: str = "windrow") -> int:

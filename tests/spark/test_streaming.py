@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
     QueryProgressEvent,
@@ -21,9 +20,10 @@ from pyspark.sql.streaming.listener import (
     QueryTerminatedEvent,
     StreamingQueryListener,
 )
+from pyspark.sql.streaming.query import StreamingQuery
 
 import windrow as wr
-from tests.spark.arrivals import Arrivals, dropped, results_of, start, streamed
+from tests.spark.arrivals import Arrivals, dropped, finished, results_of, start, streamed
 from tests.spark.results import aggregates, assert_same, by_window, expected, run_all
 from windrow import functions as wf
 from windrow.core import oracle
@@ -192,8 +192,7 @@ def test_late_tuples_and_those_without_a_time_are_counted_batch_by_batch(
 
 def test_metrics_have_the_name_they_are_given(arrivals: Arrivals, df: DataFrame) -> None:
     arrivals.add(tuples("a:1 a:null"))
-    query = start(counted(df).to_df(observation="lost"), at_once=True)
-    query.awaitTermination()
+    query = finished(lambda: start(counted(df).to_df(observation="lost"), at_once=True))
     assert {name for p in query.recentProgress for name in p.observedMetrics} == {"lost"}
     assert dropped(query, "lost") == 1
 
@@ -299,8 +298,7 @@ def test_results_of_each_batch_come_in_order_to_foreach_batch(
         batches.append([(row["k"] or "", row["window_id"]) for row in batch.collect()])
 
     ordered = query.agg(**FUNCTIONS).using(wr.KeyFarm(3)).ordered().to_df()
-    writer = ordered.writeStream.foreachBatch(take).trigger(availableNow=True)
-    writer.start().awaitTermination()
+    finished(ordered.writeStream.foreachBatch(take).trigger(availableNow=True).start)
     assert all(batch == sorted(batch) for batch in batches)
     windows = oracle.windows(
         wr.TimeWindow("9 ms", "3 ms"), rows, key=["k"], time="t", partial="drop"

@@ -12,12 +12,12 @@ from pyspark.errors.exceptions.base import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import windrow as wr
-from tests.spark.arrivals import Arrivals
+from tests.spark.arrivals import Arrivals, finished
 from tests.spark.results import aggregates, assert_same, by_window, expected, run_all
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
 from windrow.engine import state
-from windrow.engine.state import StateLog, Stateful, Store
+from windrow.engine.state import Stateful, StateLog, Store
 from windrow.patterns import Pattern
 
 pytestmark = pytest.mark.spark
@@ -52,7 +52,7 @@ class Restarted:
         """Start, take in what has come, and stop."""
         writer = query.to_df().writeStream.format("parquet").trigger(availableNow=True)
         writer = writer.option("checkpointLocation", str(self.folder / "checkpoint"))
-        writer.start(str(self.folder / "out")).awaitTermination()
+        finished(lambda: writer.start(str(self.folder / "out")))
 
     def results(self) -> DataFrame:
         return self.spark.read.parquet(str(self.folder / "out"))
