@@ -120,7 +120,7 @@ OTHERS: dict[str, Any] = {
     ),
     "other keys": lambda q: q.key_by("x").agg(**FUNCTIONS).using(wr.KeyFarm(2)),
     "another degree": lambda q: q.agg(**FUNCTIONS).using(wr.KeyFarm(3)),
-    "another pattern": lambda q: q.agg(**FUNCTIONS).using(wr.PaneFarm(2, 2)),
+    "another pattern": lambda q: q.agg(**FUNCTIONS).using(wr.WinSeq()),
 }
 
 
@@ -142,6 +142,12 @@ def test_state_of_another_query_or_parallelism_is_refused(begun: Restarted, othe
     said = str(raised.value)
     assert "the checkpoint holds the state of another query or of another parallelism" in said
     assert "start with a new checkpoint location" in said
+
+
+def test_a_pattern_of_more_stages_is_refused_by_spark(begun: Restarted) -> None:
+    query = begun.query(wr.CountWindow(8)).agg(**FUNCTIONS).using(wr.PaneFarm(2, 2))
+    with pytest.raises(StreamingQueryException, match="NOT_MATCH_IN_STATE_METADATA"):
+        begun.run(query)
 
 
 def test_after_refusals_the_same_query_goes_on(begun: Restarted) -> None:
