@@ -1,147 +1,40 @@
-"""Transcripts: input, watermark, expect. The same files hold in process, in batch and streaming.
-
-A transcript is written from the definitions, never from what the code gives:
-
-* ``window``: the model and its arguments;
-* ``columns`` of the input, ``[k, t, x]`` unless told: a key, the event time in milliseconds (the
-  unit of Spark's watermark), a value, and what the model or ``order_by`` needs beside;
-* ``steps``: a batch of ``input`` that comes in at the watermark of the step before, then the
-  ``watermark`` moves on (absent: it stays), and the rows ``expect``-ed to fire by the end of the
-  step in any order, as ``[k, window_id, window_start, window_end, [x, ...]]``, the tuples of the
-  window in their order. Bounds are in milliseconds where they are times. ``finish`` is the end of
-  a bounded stream, where the windows still open give what they hold;
-* ``dropped``: how many tuples belonged nowhere, or came too late, by the end;
-* ``bounded: same`` where a bounded table of all tuples gives the rows of all steps: there no late
-  tuple makes a difference.
-"""
+"""The transcripts hold in process, step by step, and over a bounded table."""
 
 from __future__ import annotations
 
-from collections import Counter
-from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
 import pytest
-import yaml
 
-import windrow as wr
-from windrow import functions as wf
-from windrow.core import Bounds, WindowModel
+from tests.transcripts.transcripts import (
+    COMPUTATIONS,
+    MILLISECOND,
+    PATTERNS,
+    TRANSCRIPTS,
+    base_query,
+    expected_in_all,
+    expected_rows,
+    got_rows,
+    input_of,
+    is_legal,
+    table_of,
+)
 from windrow.engine.in_process import DROPPED, InProcess
 from windrow.patterns import Pattern
 from windrow.patterns.lowering import lower
-
-MILLISECOND = 1000
-TRANSCRIPTS = {
-    path.stem: yaml.safe_load(path.read_text())
-    for path in sorted(Path(__file__).parent.glob("*.yaml"))
-}
-PATTERNS: list[Pattern] = [
-    wr.WinSeq(),
-    wr.KeyFarm(3),
-    wr.WinFarm(2),
-    wr.WinFarm(3, batch=2, level=1),
-    wr.WinFarm(2, workers="agnostic"),
-    wr.PaneFarm(2, 2),
-    wr.PaneFarm(1, 3, level=2),
-    wr.WinMapReduce(2, 2),
-    wr.KeyFarm(2, wr.PaneFarm(2, 1, level=1)),
-    wr.KeyFarm(2, wr.WinMapReduce(2, 2), level=2),
-    wr.WinFarm(2, wr.PaneFarm(2, 2)),
-    wr.WinFarm(2, wr.WinMapReduce(2, 2, level=2), batch=2),
-    wr.WinFarm(2, wr.WinMapReduce(3, 1), "agnostic"),
-]
-
-
-def model_of(transcript: dict[str, Any]) -> WindowModel:
-    ((name, arguments),) = transcript["window"].items()
-    model: WindowModel = getattr(wr, name)(**arguments)
-    return model
-
-
-def table_of(transcript: dict[str, Any], rows: list[list[Any]]) -> pa.Table:
-    names = transcript.get("columns", ["k", "t", "x"])
-    fields = [(n, pa.string() if n == "k" else pa.int64()) for n in names]
-    tuples = [dict(zip(names, row, strict=True)) for row in rows]
-    for row in tuples:
-        row["t"] = None if row["t"] is None else row["t"] * MILLISECOND
-    return pa.Table.from_pylist(tuples, pa.schema(fields))
-
-
-def base_query(transcript: dict[str, Any], rows: list[list[Any]] | None = None) -> wr.Query:
-    query = wr.stream(table_of(transcript, rows or [])).key_by("k").event_time("t")
-    if "order_by" in transcript:
-        query = query.order_by(*transcript["order_by"])
-    return query.window(model_of(transcript))
-
-
-def seen_by(window: wr.Window) -> dict[str, Any]:
-    return {"xs": window["x"].tolist()}
-
-
-def tuples_of(query: wr.Query) -> wr.Query:
-    return query.agg(xs=wf.collect("x"))
-
-
-def sums_of(query: wr.Query) -> wr.Query:
-    return query.agg(n=wf.count(), total=wf.sum("x"), most=wf.max("x"))
-
-
-def function_of(query: wr.Query) -> wr.Query:
-    return query.apply(seen_by, "xs array<bigint>")
-
-
-COMPUTATIONS = {"collect": tuples_of, "sums": sums_of, "apply": function_of}
-
-
-def results_of(computation: str, xs: list[int]) -> tuple[Any, ...]:
-    return (len(xs), sum(xs), max(xs)) if computation == "sums" else (tuple(xs),)
-
-
-def expected_rows(
-    transcript: dict[str, Any], step: dict[str, Any], computation: str
-) -> Counter[Any]:
-    unit = MILLISECOND if model_of(transcript).bounds is Bounds.TIME else 1
-    return Counter(
-        (k, id, start * unit, end * unit, *results_of(computation, xs))
-        for k, id, start, end, xs in step["expect"]
-    )
-
-
-def got_rows(tables: list[pa.Table]) -> Counter[tuple[Any, ...]]:
-    rows: Counter[tuple[Any, ...]] = Counter()
-    for table in tables:
-        columns = [
-            c.cast(pa.int64()).to_pylist() if pa.types.is_timestamp(c.type) else c.to_pylist()
-            for c in table.columns
-        ]
-        for row in zip(*columns, strict=True):
-            rows[tuple(tuple(v) if isinstance(v, list) else v for v in row)] += 1
-    return rows
-
-
-def is_legal(query: wr.Query, pattern: Pattern) -> bool:
-    try:
-        query.using(pattern)
-    except wr.WindrowError:
-        return False
-    return True
-
 
 CASES = [
     pytest.param(name, computation, pattern, id=f"{name}-{computation}-{pattern}")
     for name, transcript in TRANSCRIPTS.items()
     for computation, compute in COMPUTATIONS.items()
     for pattern in PATTERNS
-    if is_legal(compute(base_query(transcript)), pattern)
+    if is_legal(compute(base_query(transcript, table_of(transcript, []))), pattern)
 ]
 
 
 @pytest.mark.parametrize(("name", "computation", "pattern"), CASES)
 def test_in_process(name: str, computation: str, pattern: Pattern) -> None:
     transcript = TRANSCRIPTS[name]
-    query = COMPUTATIONS[computation](base_query(transcript))._complete()
+    empty = table_of(transcript, [])
+    query = COMPUTATIONS[computation](base_query(transcript, empty))._complete()
     runner = InProcess(query, lower(query, pattern))
     for i, step in enumerate(transcript["steps"]):
         if "finish" in step:
@@ -159,13 +52,9 @@ def test_in_process(name: str, computation: str, pattern: Pattern) -> None:
 @pytest.mark.parametrize("name", [n for n, t in TRANSCRIPTS.items() if t.get("bounded") == "same"])
 def test_bounded_table(name: str, computation: str) -> None:
     transcript = TRANSCRIPTS[name]
-    steps = transcript["steps"]
-    rows = [row for step in steps for row in step.get("input", [])]
-    result = COMPUTATIONS[computation](base_query(transcript, rows)).collect()
-    expected: Counter[tuple[Any, ...]] = Counter()
-    for step in steps:
-        expected += expected_rows(transcript, step, computation)
-    assert got_rows([result]) == expected
+    table = table_of(transcript, input_of(transcript))
+    result = COMPUTATIONS[computation](base_query(transcript, table)).collect()
+    assert got_rows([result]) == expected_in_all(transcript, computation)
     assert int(result.schema.metadata[DROPPED]) == transcript["dropped"]
 
 

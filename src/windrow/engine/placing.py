@@ -45,12 +45,13 @@ class Placing:
         self.pending: dict[int, pa.Table] = {}
         """Tuples held back, of each batch by its number: of a batch they only become fewer."""
         self.watermark = NEVER
-        self._next = 0
+        self.next_number = 0
+        """Of the next batch: numbers are never used twice, so that copies agree on what has one."""
 
     def add(self, tuples: pa.Table) -> None:
         if len(tuples):
-            self.pending[self._next] = tuples
-            self._next += 1
+            self.pending[self.next_number] = tuples
+            self.next_number += 1
 
     def advance(self, watermark: int) -> Placed:
         """Move the watermark on; the tuples that take their place now."""
@@ -75,14 +76,13 @@ class Placing:
             self.add(waiting)
         return Placed(tuple(placed), _joined(late) if late else None, previous)
 
-    def restore(self, pending: Mapping[str, Any], watermark: int) -> None:
+    def restore(self, pending: Mapping[str, Any], watermark: int, next_number: int) -> None:
         """Hold back what another did at the watermark."""
         numbers = sorted(map(int, pending))
         known = {n: self.pending.get(n) for n in numbers}
         held = {n: pending[str(n)] if t is None else t for n, t in known.items()}
         self.pending = {n: split_at(tuples, watermark)[1] for n, tuples in held.items()}
-        self.watermark = watermark
-        self._next = numbers[-1] + 1 if numbers else 0
+        self.watermark, self.next_number = watermark, next_number
 
     def order(self, tuples: pa.Table, codes: Int64s) -> Int64s:
         """The order of tuples by key, time, ``order_by`` and arrival."""

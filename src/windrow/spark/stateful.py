@@ -36,7 +36,7 @@ class _Kept:
     log: StateLog
 
 
-_kept: OrderedDict[tuple[str | None, int, int], _Kept] = OrderedDict()
+_kept: OrderedDict[tuple[str | None, str, int], _Kept] = OrderedDict()
 """Between batches a Python process keeps its workers: a copy that is behind catches up.
 
 Nothing depends on it: what is not here, or has come from a failed attempt, is read anew.
@@ -88,7 +88,7 @@ class StatefulStage(StatefulProcessor):
         idleness: Idleness | None,
         keeps_workers: bool,
     ) -> None:
-        self.signature, self.number = signature, number
+        self.computed = f"{signature}, stage {number}"
         self.nodes, self.here, self.following = nodes, here, following
         self.is_timed, self.idleness, self.keeps_workers = is_timed, idleness, keeps_workers
 
@@ -119,7 +119,8 @@ class StatefulStage(StatefulProcessor):
 
     def _run(self, slot: int, received: Received, timer_values: TimerValues) -> pd.DataFrame:
         index = self.here.slots.index(slot) if slot in self.here.slots else -1
-        kept = self._caught_up(slot, max(index, 0))
+        name = (_query_id(), self.computed, slot)
+        kept = self._caught_up(name, max(index, 0))
         worker, log = kept.worker, kept.log
         is_new = not log.token
         if is_new:
@@ -134,17 +135,15 @@ class StatefulStage(StatefulProcessor):
         if self.is_timed:
             self._set_timer(log, timer_values.getCurrentWatermarkInMs() + 1)
         log.save(worker, self.store)
+        self._keep(name, kept)
         # The first worker tells those behind it, so that all of them see the watermark move.
         has_news = is_new or received.ticks.clock or received.ticks.greatest != NEVER
         ticks = replace(received.ticks, dropped=dropped, to_all=bool(has_news) and index == 0)
         return self.following.rows(self.nodes[1:], {index: given}, ticks)
 
-    def _caught_up(self, slot: int, index: int) -> _Kept:
+    def _caught_up(self, name: tuple[str | None, str, int], index: int) -> _Kept:
         """The worker in its stored state."""
-        context = TaskContext.get()
-        query = None if context is None else context.getLocalProperty("sql.streaming.queryId")
-        name = (query, self.number, slot)
-        kept = _kept.pop(name, None) if self.keeps_workers else None
+        kept = _kept.pop(name, None)
         if kept is not None:
             try:
                 kept.log.load(kept.worker, self.store)
@@ -153,13 +152,16 @@ class StatefulStage(StatefulProcessor):
         if kept is None:
             node = self.nodes[0]
             assert isinstance(node, Work)
-            kept = _Kept(node.make(index), StateLog(f"{self.signature}, stage {self.number}"))
+            kept = _Kept(node.make(index), StateLog(self.computed))
             kept.log.load(kept.worker, self.store)
+        return kept
+
+    def _keep(self, name: tuple[str | None, str, int], kept: _Kept) -> None:
+        """Keep the worker for the next batch; not before its state is stored."""
         if self.keeps_workers:
             _kept[name] = kept
             while len(_kept) > _MOST_KEPT:
                 _kept.popitem(last=False)
-        return kept
 
     def _watermark(self, log: StateLog, received: Received, timer_values: TimerValues) -> int:
         if not self.is_timed:
@@ -178,3 +180,9 @@ class StatefulStage(StatefulProcessor):
             self.handle.deleteTimer(set_before)
         self.handle.registerTimer(timer)
         log.extra["timer"] = timer
+
+
+def _query_id() -> str | None:
+    """Which streaming query runs: its stages, and more queries of ours, may share a process."""
+    context = TaskContext.get()
+    return None if context is None else context.getLocalProperty("sql.streaming.queryId")

@@ -80,12 +80,14 @@ class KeyedWorker(Worker):
         """Make room for n more keys."""
 
     def state(self) -> State:
-        scalars = {**super().state().scalars, "watermark": self.placing.watermark}
+        own = {"watermark": self.placing.watermark, "next_pending": self.placing.next_number}
+        scalars = {**super().state().scalars, **own}
         chunks = {f"{PENDING}{number}": t for number, t in self.placing.pending.items()}
         return State(scalars, self.keys, {}, chunks)
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self.placing.restore(state.chunks_of(PENDING), state.scalars["watermark"])
+        watermark, number = state.scalars["watermark"], state.scalars["next_pending"]
+        self.placing.restore(state.chunks_of(PENDING), watermark, number)
         if state.new_keys is not None:
             self.codes(state.new_keys)

@@ -1,0 +1,155 @@
+"""Whatever is killed, and whenever: results are exact, none is lost and none comes twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyspark
+import pytest
+
+from tests.e2e.streams_to_files import DELAY, MODELS
+from tests.spark.arrivals import Arrivals
+from windrow.core import oracle
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parents[2]
+ARROW = pa.schema([("k", pa.string()), ("t", pa.int64()), ("seq", pa.int32()), ("x", pa.int64())])
+KILLS = 10
+Rows = list[dict[str, Any]]
+
+
+def rows(n: int) -> Rows:
+    """Disordered within the delay, with ties, gaps and a null key."""
+    draw = np.random.default_rng(5)
+    times = np.cumsum(draw.choice([0, 200, 500, 1000, 3000], n)) + 1_000_000
+    order = np.argsort(times + draw.integers(0, 4001, n), kind="stable").tolist()
+    keys = ["a", "a", "b", "c", None]
+    return [
+        {"k": keys[draw.integers(5)], "t": int(times[at]), "seq": i, "x": int(draw.integers(9))}
+        for i, at in enumerate(order)
+    ]
+
+
+def expected(name: str, came: Rows) -> Counter[Any]:
+    how: dict[str, Any] = {"key": ["k"], "time": "t", "order_by": ["seq"], "delay": DELAY}
+    windows = oracle.windows(MODELS[name], came, partial="drop", **how)
+    return Counter((w.key[0], w.id, tuple(r["seq"] for r in w.rows)) for w in windows)
+
+
+def assert_exact(folder: Path, came: Rows, names: list[str]) -> None:
+    found = json.loads((folder / "results.json").read_text())
+    for name in names:
+        wanted = expected(name, came)
+        got = Counter((k, id, tuple(seqs)) for k, id, seqs in found[name])
+        assert len(wanted) > 20
+        assert got == wanted, f"{name}: lost {wanted - got}, too many {got - wanted}"
+
+
+@pytest.fixture
+def came() -> Rows:
+    return rows(400)
+
+
+def bring(came: Rows, folder: Path, batches: int) -> None:
+    arrivals = Arrivals(folder / "in", ARROW)
+    length = len(came) // batches
+    for i in range(0, len(came), length):
+        arrivals.add(came[i : i + length])
+
+
+class Program:
+    """The streaming program in a process of its own, with all that it starts."""
+
+    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+        inherited = {k: v for k, v in os.environ.items() if k not in ("SPARK_REMOTE", "SPARK_HOME")}
+        self.said = folder / "stderr.txt"
+        with self.said.open("w") as stderr:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.e2e.streams_to_files", str(folder), *arguments],
+                cwd=ROOT,
+                env={**inherited, "PYSPARK_PYTHON": sys.executable, **environment},
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+                start_new_session=True,
+            )
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """What it prints, as it comes; of Spark's own workers nothing."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.split() and line.split()[0] in ("started", *MODELS):
+                yield line.strip()
+
+    def kill(self) -> None:
+        """Driver and JVM at once, as a power cut does."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def finish(self) -> None:
+        """Wait for its end."""
+        for _ in self.lines:
+            pass
+        assert self.process.wait() == 0, self.said.read_text()[-4000:]
+
+
+def test_driver_killed_again_and_again_at_any_moment(tmp_path: Path, came: Rows) -> None:
+    bring(came, tmp_path, 25)
+    names = ["counted", "paned"]
+    draw = random.Random(7)
+    killed: list[list[str]] = []
+    while len(killed) < KILLS:
+        program = Program(tmp_path, "local[2]", *names)
+        lines = program.lines
+        if next(lines, None) is None:
+            program.finish()
+        # Some of its first batches, then any moment of the next.
+        told = [next(lines, "the end") for _ in range(draw.randrange(5))]
+        try:
+            program.process.wait(draw.random() * 1.5)
+        except subprocess.TimeoutExpired:
+            program.kill()
+        if "the end" in told or program.process.returncode == 0:
+            break
+        killed.append(told)
+    assert len(killed) == KILLS, f"it ended too soon, killed only {len(killed)} times"
+    Program(tmp_path, "local[2]", *names).finish()
+    assert_exact(tmp_path, came, names)
+
+
+def test_python_worker_killed_in_the_middle_of_a_batch(tmp_path: Path, came: Rows) -> None:
+    """Spark runs the task again, on the same state."""
+    bring(came, tmp_path, 5)
+    Program(tmp_path, "local[2,4]", "counted", "--kill", "worker").finish()
+    assert (tmp_path / "killed").exists()
+    assert_exact(tmp_path, came, ["counted"])
+
+
+def test_executor_killed_in_the_middle_of_a_batch(tmp_path: Path, came: Rows) -> None:
+    """Workers write below the Spark home: one of links keeps that out of the installed package."""
+    bring(came, tmp_path, 5)
+    home = tmp_path / "spark"
+    home.mkdir()
+    for part in Path(pyspark.__file__).parent.iterdir():
+        (home / part.name).symlink_to(part)
+    environment = {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(tmp_path / "scratch")}
+    names = ["counted", "sessions"]
+    program = Program(
+        tmp_path, "local-cluster[2,1,1024]", *names, "--kill", "executor", **environment
+    )
+    program.finish()
+    assert (tmp_path / "killed").exists()
+    assert_exact(tmp_path, came, names)

@@ -1,0 +1,103 @@
+"""Every window model, every pattern, every kind of function: what the matrices are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import windrow as wr
+from tests.spark.results import aggregates
+from windrow import functions as wf
+from windrow.core import Context, WindowModel, oracle
+from windrow.patterns import Pattern
+
+SCHEMA = "i int, k string, t bigint, seq int, x bigint, y double, s string, d bigint"
+MODELS: list[WindowModel] = [
+    wr.CountWindow(12, 5),
+    wr.TimeWindow("30 ms", "12 ms", origin=-5_000),
+    wr.LandmarkWindow("60 ms", "20 ms", origin=7_000),
+    wr.SlideByTupleWindow("25 ms", 7),
+    wr.SlideByTimeWindow(9, "20 ms"),
+    wr.DeltaWindow("d", 20, 8),
+    wr.SessionWindow("3 ms"),
+]
+PATTERNS: dict[str, Callable[[Any], Pattern]] = {
+    "WinSeq": lambda level: wr.WinSeq(),
+    "KeyFarm": lambda level: wr.KeyFarm(2, level=level),
+    "WinFarm": lambda level: wr.WinFarm(3, level=level),
+    "agnostic WinFarm": lambda level: wr.WinFarm(3, workers="agnostic", batch=2, level=level),
+    "PaneFarm": lambda level: wr.PaneFarm(2, 2, level=level),
+    "WinMapReduce": lambda level: wr.WinMapReduce(2, 2, level=level),
+    "KeyFarm of PaneFarm": lambda level: wr.KeyFarm(2, wr.PaneFarm(2, 2, level=level), level=level),
+    "KeyFarm of WinMapReduce": lambda level: wr.KeyFarm(
+        2, wr.WinMapReduce(2, 2, level=level), level=level
+    ),
+    "WinFarm of PaneFarm": lambda level: wr.WinFarm(2, wr.PaneFarm(2, 2, level=level), level=level),
+    "WinFarm of WinMapReduce": lambda level: wr.WinFarm(
+        2, wr.WinMapReduce(2, 2, level=level), level=level
+    ),
+    "agnostic WinFarm of WinMapReduce": lambda level: wr.WinFarm(
+        2, wr.WinMapReduce(2, 2, level=level), workers="agnostic", level=level
+    ),
+}
+LONGEST = ("KeyFarm of WinMapReduce", "agnostic WinFarm of WinMapReduce")
+"""Patterns of so many stages that every other model must do for each function."""
+FUNCTIONS: dict[str, Any] = {
+    "n": wf.count(),
+    "total": wf.sum("x"),
+    "mean": wf.mean("y"),
+    "least": wf.min("s"),
+    "first": wf.first("x"),
+    "latest": wf.last("s", ignore_nulls=True),
+    "p90": wf.quantile("y", 0.9),
+    "distinct": wf.count_distinct("x"),
+    "at_most": wf.arg_max("i", "y"),
+}
+RETURNS = "n bigint, seen array<int>"
+
+
+def seen(w: wr.Window) -> list[dict[str, Any]]:
+    """No row, one or two, by the window's id."""
+    return [{"n": len(w), "seen": w["i"].tolist()}] * (w.id % 3)
+
+
+def partial(w: wr.Window) -> dict[str, Any]:
+    return {"n": len(w), "seen": w["i"].tolist()}
+
+
+def combine(parts: list[Any]) -> dict[str, Any]:
+    return {"n": sum(p["n"] for p in parts), "seen": sorted(i for p in parts for i in p["seen"])}
+
+
+def compute(query: wr.Query, kind: str) -> wr.Query:
+    if kind == "agg":
+        return query.agg(**FUNCTIONS)
+    if kind == "apply":
+        return query.apply(seen, RETURNS)
+    return query.decompose(
+        partial=partial, combine=combine, partial_returns=RETURNS, returns=RETURNS
+    )
+
+
+def naive(kind: str) -> Callable[[oracle.OracleWindow], list[Any]]:
+    if kind == "agg":
+        return aggregates(FUNCTIONS)
+
+    def rows(w: oracle.OracleWindow) -> list[Any]:
+        members = [r["i"] for r in w.rows]
+        if kind == "apply":
+            return [[len(members), members]] * (w.id % 3)
+        return [[len(members), sorted(members)]]
+
+    return rows
+
+
+def takes(pattern: Pattern, model: WindowModel, kind: str) -> bool:
+    """Whether the papers' rules allow the pattern for this window and function."""
+    inner = pattern.inner if isinstance(pattern, wr.KeyFarm | wr.WinFarm) else pattern
+    is_active = isinstance(pattern, wr.WinFarm) and pattern.workers == "active"
+    if is_active and model.context is not Context.CF:
+        return False
+    if isinstance(inner, wr.PaneFarm) and model.pane_length is None:
+        return False
+    return kind != "apply" or isinstance(inner, wr.WinSeq)

@@ -1,0 +1,207 @@
+"""State on a stream: it survives restarts and cold processes, and is never read as another's."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors.exceptions.base import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+import windrow as wr
+from tests.spark.arrivals import Arrivals, finished
+from tests.spark.results import aggregates, assert_same, by_window, expected, run_all
+from windrow import functions as wf
+from windrow.core import WindowModel, oracle
+from windrow.engine import state
+from windrow.engine.state import Stateful, StateLog, Store
+from windrow.patterns import Pattern
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = "k string, t bigint, x bigint"
+ARROW = pa.schema([("k", pa.string()), ("t", pa.int64()), ("x", pa.int64())])
+FUNCTIONS: dict[str, Any] = {"n": wf.count(), "total": wf.sum("x"), "median": wf.median("x")}
+ROWS: list[dict[str, Any]] = [
+    {"k": "abc"[i * i % 3], "t": 1_000_000 + (i + 3 * (i % 2)) * 1000, "x": i} for i in range(120)
+]
+"""Disordered by less than 5 ms."""
+
+
+class Restarted:
+    """A stream to files whose query may change while it is stopped."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark, self.folder = spark, folder
+        self.arrivals = Arrivals(folder / "in", ARROW)
+        self.came: list[dict[str, Any]] = []
+
+    def bring(self, n: int) -> None:
+        batch = ROWS[len(self.came) : len(self.came) + n]
+        self.came += batch
+        self.arrivals.add(batch)
+
+    def query(self, model: WindowModel, delay: str = "5 ms") -> wr.Query:
+        df = self.arrivals.read(self.spark, SCHEMA)
+        return wr.stream(df).key_by("k").event_time("t", delay).window(model)
+
+    def run(self, query: wr.Query) -> None:
+        """Start, take in what has come, and stop."""
+        writer = query.to_df().writeStream.format("parquet").trigger(availableNow=True)
+        writer = writer.option("checkpointLocation", str(self.folder / "checkpoint"))
+        finished(lambda: writer.start(str(self.folder / "out")))
+
+    def results(self) -> DataFrame:
+        return self.spark.read.parquet(str(self.folder / "out"))
+
+    def assert_exact(self, model: WindowModel, what: object = "", delay: str = "5 ms") -> None:
+        how: dict[str, Any] = {"key": ["k"], "time": "t", "delay": delay, "partial": "drop"}
+        windows = oracle.windows(model, self.came, **how)
+        wanted = expected(windows, aggregates(FUNCTIONS))
+        assert_same(by_window(self.results(), ["k"]), wanted, what)
+
+
+@pytest.fixture
+def stream(spark: SparkSession, tmp_path: Path) -> Restarted:
+    return Restarted(spark, tmp_path)
+
+
+def test_nothing_depends_on_workers_kept_in_memory(spark: SparkSession, tmp_path: Path) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.windrow.keepWorkers", "false")
+    runs: list[tuple[WindowModel, Pattern]] = [
+        (wr.CountWindow(7, 3), wr.KeyFarm(2)),
+        (wr.TimeWindow("12 ms", "8 ms"), wr.PaneFarm(2, 2, level=2)),
+        (wr.SessionWindow("1 ms"), wr.WinFarm(2, workers="agnostic")),
+    ]
+
+    def check(number: int, model: WindowModel, pattern: Pattern) -> None:
+        stream = Restarted(session, tmp_path / str(number))
+        for _ in range(4):
+            stream.bring(30)
+        stream.run(stream.query(model).agg(**FUNCTIONS).using(pattern))
+        stream.assert_exact(model, pattern)
+
+    run_all(functools.partial(check, i, *run) for i, run in enumerate(runs))
+
+
+@pytest.mark.parametrize(
+    ("model", "pattern"),
+    [
+        (wr.CountWindow(20, 6), wr.KeyFarm(2)),
+        (wr.TimeWindow("30 ms", "10 ms"), wr.WinMapReduce(2, 2)),
+    ],
+    ids=str,
+)
+def test_windows_go_on_over_a_restart(
+    stream: Restarted, model: WindowModel, pattern: Pattern
+) -> None:
+    for _ in range(3):
+        stream.bring(40)
+        stream.run(stream.query(model).agg(**FUNCTIONS).using(pattern))
+    stream.assert_exact(model, pattern)
+
+
+def test_the_delay_may_change_with_a_restart(stream: Restarted) -> None:
+    model = wr.TimeWindow("30 ms", "10 ms")
+    for delay in ("5 ms", "20 ms"):
+        stream.bring(60)
+        stream.run(stream.query(model, delay).agg(**FUNCTIONS).using(wr.KeyFarm(2)))
+    stream.assert_exact(model, delay="20 ms")
+
+
+OTHERS: dict[str, Any] = {
+    "other windows": lambda q: q.window(wr.CountWindow(5)).agg(**FUNCTIONS).using(wr.KeyFarm(2)),
+    "another function": lambda q: q.agg(n=wf.count(), total=wf.sum("x"), median=wf.max("x")).using(
+        wr.KeyFarm(2)
+    ),
+    "other keys": lambda q: q.key_by("x").agg(**FUNCTIONS).using(wr.KeyFarm(2)),
+    "another degree": lambda q: q.agg(**FUNCTIONS).using(wr.KeyFarm(3)),
+    "another pattern": lambda q: q.agg(**FUNCTIONS).using(wr.WinSeq()),
+}
+
+
+@pytest.fixture(scope="module")
+def begun(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Restarted:
+    """A stream that has stopped, and whose next batch waits."""
+    stream = Restarted(spark, tmp_path_factory.mktemp("begun"))
+    stream.bring(40)
+    stream.run(stream.query(wr.CountWindow(8)).agg(**FUNCTIONS).using(wr.KeyFarm(2)))
+    stream.bring(40)
+    return stream
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_state_of_another_query_or_parallelism_is_refused(begun: Restarted, other: str) -> None:
+    query = OTHERS[other](begun.query(wr.CountWindow(8)))
+    with pytest.raises(StreamingQueryException) as raised:
+        begun.run(query)
+    said = str(raised.value)
+    assert "the checkpoint holds the state of another query or of another parallelism" in said
+    assert "start with a new checkpoint location" in said
+
+
+def test_a_pattern_of_more_stages_is_refused_by_spark(begun: Restarted) -> None:
+    query = begun.query(wr.CountWindow(8)).agg(**FUNCTIONS).using(wr.PaneFarm(2, 2))
+    with pytest.raises(StreamingQueryException, match="NOT_MATCH_IN_STATE_METADATA"):
+        begun.run(query)
+
+
+def test_after_refusals_the_same_query_goes_on(begun: Restarted) -> None:
+    begun.run(begun.query(wr.CountWindow(8)).agg(**FUNCTIONS).using(wr.KeyFarm(2)))
+    begun.assert_exact(wr.CountWindow(8))
+
+
+def stored_by_a_newer_version(w: wr.Window) -> dict[str, Any]:
+    """Makes the process that calls it store the state of its worker once in a newer format."""
+    save, own = StateLog.save, state.FORMAT
+
+    def newer(self: StateLog, worker: Stateful, store: Store) -> None:
+        state.FORMAT = own + 1
+        try:
+            save(self, worker, store)
+        finally:
+            StateLog.save, state.FORMAT = save, own  # type: ignore[method-assign]
+
+    StateLog.save = newer  # type: ignore[method-assign]
+    return {"n": len(w)}
+
+
+def test_state_of_a_newer_version_is_refused(stream: Restarted) -> None:
+    stream.arrivals.add([{"k": "a", "t": 1_000_000 + i * 1000, "x": i} for i in (0, 1, 2)])
+    query = stream.query(wr.CountWindow(3), "0 ms").apply(stored_by_a_newer_version, "n bigint")
+    stream.run(query.using(wr.WinSeq()))
+    stream.arrivals.add([{"k": "a", "t": 1_000_000 + i * 1000, "x": i} for i in (3, 4)])
+    stream.run(query.using(wr.WinSeq()))  # its last batch fires the one window
+    stream.arrivals.add([{"k": "a", "t": 1_010_000, "x": 5}])
+    with pytest.raises(StreamingQueryException, match="a newer version of Windrow"):
+        stream.run(query.using(wr.WinSeq()))
+
+
+def failing_once(marker: str) -> Any:
+    def median(w: wr.Window) -> dict[str, Any]:
+        if w.id == 3 and not Path(marker).exists():
+            Path(marker).touch()
+            raise RuntimeError("this once")
+        x = w["x"]
+        return {"n": len(x), "total": int(x.sum()), "median": float(sorted(x)[len(x) // 2])}
+
+    return median
+
+
+def test_a_function_that_failed_leaves_no_trace_in_the_results(
+    stream: Restarted, tmp_path: Path
+) -> None:
+    model = wr.CountWindow(5)
+    for _ in range(3):
+        stream.bring(40)
+    query = stream.query(model).apply(
+        failing_once(str(tmp_path / "failed")), "n bigint, total bigint, median double"
+    )
+    with pytest.raises(StreamingQueryException, match="this once"):
+        stream.run(query.using(wr.KeyFarm(2)))
+    stream.run(query.using(wr.KeyFarm(2)))
+    stream.assert_exact(model)
