@@ -20,7 +20,7 @@ help: ## list the commands
 setup: $(INSTALLED) ## install everything into .venv, and Java if there is none
 	@$(WITH_JAVA) echo "Ready: $$($(PYTHON) --version), Java in $$JAVA_HOME"
 
-demo: $(INSTALLED) ## show what Windrow does
+demo: $(INSTALLED) ## show windows over a live stream, check them and draw artifacts/demo.png
 	@$(WITH_JAVA) $(PYTHON) -m windrow.cli.demo
 
 examples: $(INSTALLED) ## run the case studies of the papers on Spark
