@@ -177,7 +177,12 @@ class Join:
         """Print what will run and why."""
         from windrow.planner.explain_join import explain_join
 
-        print(explain_join(self.query, self.choice(), self.strategy, self.stages()))
+        runs = "in this process"
+        if self._is_on_spark:
+            is_stream = any(source.df.isStreaming for source in self.sources)
+            kind = "as a stream, state in Spark's state store" if is_stream else "as tasks"
+            runs = f"on Spark, {kind}, on rows packed as Arrow"
+        print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs))
 
 
 def _source(side: str, data: object) -> Any:

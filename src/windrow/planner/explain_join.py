@@ -12,7 +12,9 @@ _WHY_BASELINE = {
 }
 
 
-def explain_join(query: JoinQuery, choice: GridChoice, strategy: str, stages: Stages) -> str:
+def explain_join(
+    query: JoinQuery, choice: GridChoice, strategy: str, stages: Stages, runs: str
+) -> str:
     """The predicate, the windows, the layout and its stages."""
     unit = "tuples" if query.by_count else "us"
     left, right = query.lengths
@@ -25,7 +27,7 @@ def explain_join(query: JoinQuery, choice: GridChoice, strategy: str, stages: St
         "within": f"the last {left} {unit} of the left, {right} {unit} of the right",
         "order": order,
         "layout": layout,
-        "runs": "in this process",
+        "runs": runs,
         "stages": stages.describe().replace("\n", "\n" + " " * 9),
     }
     return "\n".join(f"{name:<8} {value}" for name, value in lines.items())
