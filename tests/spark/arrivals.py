@@ -90,4 +90,5 @@ def finished(begin: Callable[[], StreamingQuery]) -> StreamingQuery:
 def dropped(query: StreamingQuery, metrics: str = "windrow") -> int:
     """The tuples dropped in all batches."""
     found = [p.observedMetrics[metrics] for p in query.recentProgress if p.observedMetrics]
-    return sum(row["dropped"] for row in found)
+    # Spark Connect tells the values and their schema in place of the row.
+    return sum(row["dropped"] if "dropped" in row else row["values"][0] for row in found)

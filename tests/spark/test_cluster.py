@@ -11,6 +11,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from tests.spark import streams_of_every_shape
 from tests.spark.queries_of_every_shape import ON_CONNECT, SHAPES
 
 pytestmark = pytest.mark.spark
@@ -31,11 +32,14 @@ def is_missing(module: str) -> bool:
         return True
 
 
-def names_run(*arguments: str, **environment: str) -> list[str]:
+QUERIES, STREAMS = "queries_of_every_shape", "streams_of_every_shape"
+
+
+def names_run(program: str, *arguments: str, **environment: str) -> list[str]:
     """The queries the program ran on such a Spark, a skip if it could not be started."""
     inherited = {k: v for k, v in os.environ.items() if k not in ("SPARK_REMOTE", "SPARK_HOME")}
     run = subprocess.run(
-        [sys.executable, "-m", "tests.spark.queries_of_every_shape", *arguments],
+        [sys.executable, "-m", f"tests.spark.{program}", *arguments],
         cwd=ROOT,
         env={**inherited, "PYSPARK_PYTHON": sys.executable, **environment},
         capture_output=True,
@@ -55,15 +59,23 @@ def test_queries_of_every_shape_on_executors_of_their_own(tmp_path: Path) -> Non
     home.mkdir()
     for part in Path(pyspark.__file__).parent.iterdir():
         (home / part.name).symlink_to(part)
-    names = names_run(
-        "local-cluster[2,1,1024]", SPARK_HOME=str(home), SPARK_LOCAL_DIRS=str(tmp_path)
-    )
-    assert names == list(SHAPES)
+    environment = {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(tmp_path)}
+    assert names_run(QUERIES, "local-cluster[2,1,1024]", **environment) == list(SHAPES)
     assert (home / "work").is_dir()
 
 
-def test_queries_through_spark_connect() -> None:
+def skip_without_connect() -> None:
     missing = [package for module, package in CONNECT.items() if is_missing(module)]
     if missing:
         pytest.skip(f"Spark Connect needs {', '.join(missing)}")
-    assert names_run("--remote", "local[2]") == ON_CONNECT
+
+
+def test_queries_through_spark_connect() -> None:
+    skip_without_connect()
+    assert names_run(QUERIES, "--remote", "local[2]") == ON_CONNECT
+
+
+def test_streams_through_spark_connect() -> None:
+    skip_without_connect()
+    names = names_run(STREAMS, "--remote", "local[2]")
+    assert names == list(streams_of_every_shape.SHAPES)

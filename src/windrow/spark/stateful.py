@@ -51,8 +51,9 @@ class _HandleStore:
         self._blobs = handle.getMapState("blobs", "name string", "blob binary")
 
     def header(self) -> bytes | None:
-        found = self._header.get()
-        return None if found is None else bytes(found[0])
+        if not self._header.exists():  # to get what is not there makes Spark complain
+            return None
+        return bytes(self._header.get()[0])
 
     def set_header(self, header: bytes) -> None:
         self._header.update((header,))
@@ -105,7 +106,8 @@ class StatefulStage(StatefulProcessor):
     def handleExpiredTimer(
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
     ) -> Iterator[pd.DataFrame]:
-        yield self._run(int(key[0]), Received(), timerValues)
+        expired = expiredTimerInfo.getExpiryTimeInMs()
+        yield self._run(int(key[0]), Received(), timerValues, expired)
 
     def handleInitialState(
         self, key: Any, initialState: pd.DataFrame, timerValues: TimerValues
@@ -117,7 +119,13 @@ class StatefulStage(StatefulProcessor):
     def close(self) -> None:
         return
 
-    def _run(self, slot: int, received: Received, timer_values: TimerValues) -> pd.DataFrame:
+    def _run(
+        self,
+        slot: int,
+        received: Received,
+        timer_values: TimerValues,
+        expired: int | None = None,
+    ) -> pd.DataFrame:
         index = self.here.slots.index(slot) if slot in self.here.slots else -1
         name = (_query_id(), self.computed, slot)
         kept = self._caught_up(name, max(index, 0))
@@ -133,7 +141,7 @@ class StatefulStage(StatefulProcessor):
         given = worker.advance(self._watermark(log, received, timer_values))
         dropped = received.ticks.dropped + worker.dropped - before
         if self.is_timed:
-            self._set_timer(log, timer_values.getCurrentWatermarkInMs() + 1)
+            self._set_timer(log, timer_values.getCurrentWatermarkInMs() + 1, expired)
         log.save(worker, self.store)
         self._keep(name, kept)
         # The first worker tells those behind it, so that all of them see the watermark move.
@@ -172,11 +180,12 @@ class StatefulStage(StatefulProcessor):
             return spark
         return max(spark, self.idleness.watermark(log.extra, received.ticks))
 
-    def _set_timer(self, log: StateLog, timer: int) -> None:
+    def _set_timer(self, log: StateLog, timer: int, expired: int | None) -> None:
         set_before = log.extra.get("timer")
         if set_before == timer:
             return
-        if set_before is not None:
+        # One that has expired Spark deletes itself, and complains if it is gone.
+        if set_before not in (None, expired):
             self.handle.deleteTimer(set_before)
         self.handle.registerTimer(timer)
         log.extra["timer"] = timer
