@@ -53,7 +53,8 @@ class _HandleStore:
     def header(self) -> bytes | None:
         if not self._header.exists():  # to get what is not there makes Spark complain
             return None
-        return bytes(self._header.get()[0])
+        found = self._header.get()
+        return None if found is None else bytes(found[0])
 
     def set_header(self, header: bytes) -> None:
         self._header.update((header,))
