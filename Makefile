@@ -27,7 +27,7 @@ examples: $(INSTALLED) ## run the case studies of the papers on Spark
 	@$(WITH_JAVA) for program in examples/*.py; do $(PYTHON) $$program || exit 1; done
 
 test: lint ## check format, lint and types, then run the tests and the doctests
-	$(WITH_JAVA) $(PYTHON) -m pytest --doctest-modules tests src/windrow
+	$(WITH_JAVA) $(PYTHON) -m pytest --numprocesses 2 --dist loadfile --doctest-modules tests src/windrow
 
 lint: $(INSTALLED) ## check format, lint and types
 	$(PYTHON) -m ruff format --check .
