@@ -12,7 +12,7 @@ unexport SPARK_HOME PYTHONPATH
 # Spark runs on Java: prefix a command with this to give it one.
 WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 
-.PHONY: help setup demo examples test lint bench-kernels bench-batch clean
+.PHONY: help setup demo examples test lint bench-kernels bench-batch bench-stream bench-join clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -20,7 +20,7 @@ help: ## list the commands
 setup: $(INSTALLED) ## install everything into .venv, and Java if there is none
 	@$(WITH_JAVA) echo "Ready: $$($(PYTHON) --version), Java in $$JAVA_HOME"
 
-demo: $(INSTALLED) ## show what Windrow does
+demo: $(INSTALLED) ## show windows over a live stream, check them and draw artifacts/demo.png
 	@$(WITH_JAVA) $(PYTHON) -m windrow.cli.demo
 
 examples: $(INSTALLED) ## run the case studies of the papers on Spark
@@ -40,6 +40,12 @@ bench-kernels: $(INSTALLED) ## check and time the kernels and the engine in proc
 
 bench-batch: $(INSTALLED) ## check and time queries over bounded DataFrames against Spark's own
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_batch
+
+bench-stream: $(INSTALLED) ## check and time queries over streaming DataFrames against Spark's own
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_stream
+
+bench-join: $(INSTALLED) ## check and time joins against Spark's own, by layout and window
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_join
 
 clean: ## remove the virtual environment and everything generated
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -23,6 +23,8 @@ from windrow.core import (
     Window,
     WindrowError,
 )
+from windrow.core.predicates import band, equi, theta
+from windrow.joins import Join, join
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 from windrow.query import Query, stream
 
@@ -46,6 +48,7 @@ __all__ = [
     "DeltaWindow",
     "Idempotent",
     "Invertible",
+    "Join",
     "KeyFarm",
     "LandmarkWindow",
     "PaneFarm",
@@ -59,7 +62,11 @@ __all__ = [
     "WinSeq",
     "Window",
     "WindrowError",
+    "band",
+    "equi",
     "functions",
+    "join",
     "local_spark",
     "stream",
+    "theta",
 ]

@@ -1,81 +1,55 @@
-"""`make demo`: the main job, in process and on Spark."""
+"""`make demo`: sliding windows over a live stream, checked, and drawn."""
 
 from __future__ import annotations
 
+import argparse
 import sys
-import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-
-import windrow as wr
-from windrow import functions as wf
-
-TUPLES = 1_000_000
+REQUIRED = ("matplotlib", "plotext", "rich")
 
 
-def quotes() -> pa.Table:
-    """A random walk of prices for three symbols, a quote every 5 ms or so."""
-    random = np.random.default_rng(7)
-    times = np.cumsum(random.integers(1, 10_000, TUPLES)) + 1_704_187_800_000_000
-    return pa.table(
-        {
-            "symbol": pa.array(random.choice(["ACME", "EMCA", "MACE"], TUPLES)),
-            "ts": pa.array(times, pa.timestamp("us", "UTC")),
-            "price": 100 + np.cumsum(random.normal(0, 0.05, TUPLES)),
-        }
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the stream for a while, check every window, and draw them."""
+    options = _parser().parse_args(arguments)
+    missing = [name for name in REQUIRED if find_spec(name) is None]
+    if missing:
+        print(f"The demo needs {', '.join(missing)}.", file=sys.stderr)
+        print('Hint: pip install "windrow[demo]", or make demo in a clone.', file=sys.stderr)
+        return 1
+    from windrow.cli.live import run
+
+    log = options.png.with_suffix(".log")
+    try:
+        run(options.rows_per_second, options.seconds, options.png, log)
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+    except Exception as error:
+        print(f"The demo failed: {error}\nSpark's log is {log}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m windrow.cli.demo",
+        description="Sliding windows over a live stream, checked, and drawn.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
+    add = parser.add_argument
+    add("--seconds", type=_positive, default=20, help="of stream, from the first windows on")
+    add("--rows-per-second", type=_positive, default=50_000, help="that the source generates")
+    add("--png", type=Path, default=Path("artifacts/demo.png"), help="where the plot goes")
+    return parser
 
 
-def trend(data: object) -> wr.Query:
-    """The last 1000 quotes of each symbol, every 500: how many, mean and 95th percentile."""
-    keyed = wr.stream(data).key_by("symbol").event_time("ts", delay="1 second")
-    windows = keyed.window(wr.CountWindow(1000, 500), partial="drop")
-    return windows.agg(
-        n=wf.count(), mean=wf.mean("price"), p95=wf.quantile("price", 0.95)
-    ).ordered()
-
-
-def timed(what: str, run: object) -> pa.Table:
-    """Run, say how long it took, and return the results."""
-    began = time.perf_counter()
-    results: pa.Table = run()  # type: ignore[operator]
-    seconds = time.perf_counter() - began
-    print(f"{what:<24} {len(results)} windows in {seconds:.2f} s")
-    return results
-
-
-def main() -> int:
-    """Run the query in process, then on Spark with several patterns, and compare."""
-    table = quotes()
-    print(f"{TUPLES:,} quotes of three symbols. The query:\n")
-    trend(table).explain()
-    print()
-    timed("in process, compiling", trend(table).collect)
-    expected = timed("in process", trend(table).collect)
-
-    spark = wr.local_spark()
-    df = spark.createDataFrame(table).cache()
-    df.count()
-    patterns = [wr.KeyFarm(2), wr.WinFarm(2), wr.PaneFarm(2, 1), wr.WinMapReduce(2, 1)]
-    is_same = True
-    for pattern in patterns:
-        query = trend(df).using(pattern)
-        found = timed(f"on Spark, {pattern.name}", query.to_df().toArrow)
-        is_same &= _are_close(found, expected)
-    trend(df).to_df().show(5)
-    print("Every pattern gave the same results." if is_same else "The results differ!")
-    spark.stop()
-    return 0 if is_same else 1
-
-
-def _are_close(found: pa.Table, expected: pa.Table) -> bool:
-    """The same windows and counts, and floats that differ by rounding at most."""
-    exact = ["symbol", "window_id", "window_start", "window_end", "n"]
-    floats = ["mean", "p95"]
-    return found.select(exact).to_pylist() == expected.select(exact).to_pylist() and all(
-        np.allclose(found[c].to_numpy(), expected[c].to_numpy(), rtol=1e-9) for c in floats
-    )
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"must be a positive whole number; got {text!r}")
+    return int(text)
 
 
 if __name__ == "__main__":

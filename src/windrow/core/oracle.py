@@ -107,29 +107,82 @@ def join(
     right: Sequence[Row],
     predicate: Callable[[Row, Row], bool],
     *,
-    within: Duration | tuple[Duration, Duration],
-    time: str,
-) -> list[tuple[Row, Row]]:
-    """The pairs of the window join, by nested loops.
+    within: Any,
+    time: str | tuple[str, str] | None = None,
+    how: str = "inner",
+) -> list[tuple[Row | None, Row | None]]:
+    """The rows of the window join, by nested loops; (x, None) is an x that none was found for.
 
-    (x, y) is a result iff the predicate holds and time(x) >= time(y) - left length where x is the
-    older, time(y) >= time(x) - right length otherwise.
+    ``within`` is one length or (left length, right length); a duration is a window of time, an
+    int one of tuples.
 
-    >>> join([{"t": 0}], [{"t": 5}, {"t": 6}], lambda x, y: True, within=5, time="t")
+    By time, (x, y) is a result iff the predicate holds and time(x) >= time(y) - left length where
+    x is the older, time(y) >= time(x) - right length otherwise.
+
+    By count, the tuples of both sides stand in one order: by time, of one time the left ones
+    first, then by arrival. Without time the i-th tuples of both sides arrive together. y sees the
+    last ``left length`` left tuples before it, x the last ``right length`` right ones; (x, y) is a
+    result iff the predicate holds and one sees the other.
+
+    >>> join([{"t": 0}], [{"t": 5}, {"t": 6}], lambda x, y: True, within="5 us", time="t")
     [({'t': 0}, {'t': 5})]
+    >>> join([{"a": 1}, {"a": 2}], [{"b": 3}, {"b": 4}], lambda x, y: True, within=1, how="semi")
+    [({'a': 1}, None), ({'a': 2}, None)]
     """
+    names = time if isinstance(time, tuple) else (time, time)
+    sides = [_in_order(rows, name) for rows, name in zip((left, right), names, strict=True)]
     both = within if isinstance(within, tuple) else (within, within)
-    left_length, right_length = microseconds(both[0]), microseconds(both[1])
-    pairs = []
-    for x in left:
-        for y in right:
-            if x[time] is None or y[time] is None:
-                continue
-            tx, ty = instant(x[time]), instant(y[time])
-            near = tx >= ty - left_length if tx < ty else ty >= tx - right_length
-            if near and predicate(x, y):
-                pairs.append((x, y))
-    return pairs
+    if isinstance(both[0], int):
+        near = _near_by_count(sides, both)
+    else:
+        near = _near_by_time(sides, [microseconds(w) for w in both])
+    pairs = [
+        (i, j)
+        for i, (_, x) in enumerate(sides[0])
+        for j, (_, y) in enumerate(sides[1])
+        if near(i, j) and predicate(x, y)
+    ]
+    lefts, rights = {i for i, _ in pairs}, {j for _, j in pairs}
+    if how in ("semi", "anti"):
+        wanted = [i for i in range(len(sides[0])) if (i in lefts) == (how == "semi")]
+        return [(sides[0][i][1], None) for i in wanted]
+    rows: list[tuple[Row | None, Row | None]] = [(sides[0][i][1], sides[1][j][1]) for i, j in pairs]
+    if how in ("left_outer", "full_outer"):
+        rows += [(x, None) for i, (_, x) in enumerate(sides[0]) if i not in lefts]
+    if how in ("right_outer", "full_outer"):
+        rows += [(None, y) for j, (_, y) in enumerate(sides[1]) if j not in rights]
+    return rows
+
+
+def _in_order(rows: Sequence[Row], time: str | None) -> list[tuple[int, Row]]:
+    """(time, tuple) of those that have a time, in order; without one the time is the arrival."""
+    if time is None:
+        return list(enumerate(rows))
+    timed = [(instant(row[time]), row) for row in rows if row[time] is not None]
+    return sorted(timed, key=lambda t: t[0])
+
+
+def _near_by_time(sides: list[list[tuple[int, Row]]], lengths: Sequence[int]) -> _Near:
+    def near(i: int, j: int) -> bool:
+        tx, ty = sides[0][i][0], sides[1][j][0]
+        return tx >= ty - lengths[0] if tx < ty else ty >= tx - lengths[1]
+
+    return near
+
+
+def _near_by_count(sides: list[list[tuple[int, Row]]], lengths: Sequence[int]) -> _Near:
+    merged = [(t, 0, i) for i, (t, _) in enumerate(sides[0])]
+    merged += [(t, 1, j) for j, (t, _) in enumerate(sides[1])]
+    merged.sort()
+    seen: set[tuple[int, int]] = set()
+    for place, (_, side, number) in enumerate(merged):
+        others = [n for _, s, n in merged[:place] if s != side]
+        for other in others[-lengths[1 - side] :]:
+            seen.add((number, other) if side == 0 else (other, number))
+    return lambda i, j: (i, j) in seen
+
+
+_Near: TypeAlias = Callable[[int, int], bool]
 
 
 def _place(

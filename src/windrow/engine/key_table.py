@@ -73,14 +73,15 @@ class KeyTable:
             self._codes = {key: i for i, key in enumerate(_identities(self.table()))}
 
     def _add(self, keys: pa.Table, n: int) -> None:
+        # A part is at least twice as long as the next: there are few, and each key moves seldom.
+        while self._parts and len(self._parts[-1]) < 2 * len(keys):
+            keys = pa.concat_tables([self._parts.pop(), keys]).combine_chunks()
         self._parts.append(keys)
         self._n += n
 
     def table(self) -> pa.Table:
         """The keys' values by code."""
-        if len(self._parts) > 1:
-            self._parts = [pa.concat_tables(self._parts).combine_chunks()]
-        return self._parts[0]
+        return pa.concat_tables(self._parts)
 
     def after(self, n: int) -> pa.Table | None:
         """The values of the keys from code n on. Time O(these)."""

@@ -20,6 +20,11 @@ class TableSource:
         self.table = table
         self.types = {f.name: type_name(f.type) for f in table.schema}
 
+    @property
+    def schema(self) -> pa.Schema:
+        schema: pa.Schema = self.table.schema
+        return schema
+
     def resolve(self, column: object, step: str) -> tuple[TableSource, str]:
         """The name of a column; tables know no expressions."""
         if not isinstance(column, str):

@@ -113,6 +113,8 @@ class StateLog:
         self.by_key: dict[str, NDArray[Any]] = {}
         self.chunks: set[str] = set()
         self.tokens: list[tuple[str, int]] = []
+        self.forgotten = 0
+        """How many times the worker has forgotten keys, and numbered the others anew."""
         self.extra: dict[str, Any] = {}
         """What else is to be remembered of the worker, from batch to batch."""
 
@@ -140,6 +142,7 @@ class StateLog:
         self.token, self.number, self.base = header["token"], header["number"], header["base"]
         self.entries, self.chunks = header["entries"], set(header["chunks"])
         self.tokens, self.extra = header["tokens"], header["extra"]
+        self.forgotten = header["scalars"].get("forgotten", 0)
         lacking = pa.concat_tables(keys) if keys else None
         assert (0 if lacking is None else len(lacking)) == self.n_keys - known
         chunks = _Lazy(header["chunks"], lambda name: unpack(store.get(name)))
@@ -206,8 +209,10 @@ class StateLog:
         if state.keys is None:
             return
         n_keys = len(state.keys)
+        forgotten, self.forgotten = self.forgotten, state.scalars.get("forgotten", 0)
         is_whole = (
             not self.by_key
+            or self.forgotten > forgotten
             or self.entries > max(_LEAST_ENTRIES, 2 * n_keys)
             or self.number - self.base >= _MOST_RECORDS
         )

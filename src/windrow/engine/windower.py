@@ -86,6 +86,10 @@ class Windower(ABC):
         """Let windows fire before there is any tuple."""
         return
 
+    def taking_over(self, other: Windower) -> Windower:
+        """Itself, with all that another remembers but for keys."""
+        return self
+
     def by_key(self) -> dict[str, NDArray[Any]]:
         """What the windower knows of each key, for ``restore``."""
         return {"next_id": self.next_id, "scanned": self.scanned, "count": self.count}
@@ -163,6 +167,11 @@ class IntervalWindower(Windower):
         is_held = buffer.tail > buffer.head
         last = _axis(buffer)[np.where(is_held, buffer.tail - 1, 0)] if is_held.any() else 0
         return np.where(is_held, last + 1, 0)
+
+    def taking_over(self, other: Windower) -> Windower:
+        assert isinstance(other, IntervalWindower)
+        self.fired, self.pane = other.fired, other.pane
+        return self
 
     def bounds(self, ids: Int64s) -> tuple[Int64s, Int64s]:
         """Start and end of windows, on the axis."""

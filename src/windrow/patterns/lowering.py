@@ -17,7 +17,7 @@ import numpy as np
 
 from windrow.core.computation import Decompose
 from windrow.core.models import CountWindow
-from windrow.engine.routes import ByKey, ByPart, ByPiece, ByWindow, Dealt, InTurn, ToHost
+from windrow.engine.routes import ByKey, ByPart, ByPiece, ByWindow, Dealt, InTurn, Route, ToHost
 from windrow.engine.spec import WindowQuery
 from windrow.engine.stages import Collect, Emit, Node, Stages, Work
 from windrow.engine.windower import Share
@@ -60,17 +60,29 @@ class _Lowering:
     def __init__(self, query: WindowQuery, in_one_process: bool) -> None:
         self.query, self.in_one_process = query, in_one_process
         self.position = making.position(query)
+        # In one process tuples are not sent anywhere: the worker reduces them.
+        self.reduces_early = not in_one_process and making.can_reduce_early(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
 
     def nodes(self, pattern: Pattern) -> list[Node]:
         if isinstance(pattern, KeyFarm):
-            emit = Emit(ByKey(self.query.keys, pattern.n))
+            by_key = ByKey(self.query.keys, pattern.n)
+            if isinstance(pattern.inner, WinSeq) and self.reduces_early:
+                return self._reduced(by_key, _Farm(pattern.n))
             inner = self._inner(pattern.inner, _Farm(pattern.n))
-            return [emit, *inner, Collect(pattern.n)]
+            return [Emit(by_key), *inner, Collect(pattern.n)]
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
+        if isinstance(pattern, WinSeq) and self.reduces_early:
+            return self._reduced(ByKey(self.query.keys, 1), _Farm())
         return self._inner(pattern, _Farm())
+
+    def _reduced(self, route: Route, farm: _Farm) -> list[Node]:
+        """Emitters that send partials of panes in place of tuples."""
+        emit = Emit(making.reduced_to_panes(self.query, route))
+        make = making.reduced_win_seq(self.query, farm.share)
+        return [emit, Work("WinSeq", make, farm.n), Collect(farm.n)]
 
     def _inner(self, pattern: Pattern, farm: _Farm) -> list[Node]:
         if isinstance(pattern, PaneFarm):
@@ -98,6 +110,10 @@ class _Lowering:
             host = making.win_seq(query, self.position, farm.whole)
             emit = Emit(ToHost(by_window))
             return [*self._rankers(1), emit, Work(f"WinSeq of {n}", host, 1), Collect(1)]
+        if isinstance(inner, WinSeq) and self.reduces_early:
+            windows = making.windows_of_panes(query.model)
+            position, batch = windows.position, pattern.batch
+            return self._reduced(ByWindow(windows.model, position, query.keys, n, batch), farm)
         emit = Emit(by_window)
         if isinstance(inner, PaneFarm):
             body = self._pane_farm(inner, farm)

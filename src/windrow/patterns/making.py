@@ -13,13 +13,15 @@ from windrow.core.computation import Aggregation
 from windrow.core.models import CountWindow, DeltaWindow, LandmarkWindow, TimeWindow, WindowModel
 from windrow.engine.control import ARRIVAL, AXIS, PIECE, RANK, TIME
 from windrow.engine.evaluators import PiecesOfWindows, WholeWindows, WindowsOfPieces
+from windrow.engine.pane_reduction import ReducedToPanes
 from windrow.engine.partials import PartialColumns
+from windrow.engine.routes import Route
 from windrow.engine.spec import WindowQuery
 from windrow.engine.windower import Share
 from windrow.engine.workers.agnostic import Executor, WindowerWorker
 from windrow.engine.workers.mapper import Mapper
 from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
-from windrow.engine.workers.paned_win_seq import PanedWinSeq
+from windrow.engine.workers.paned_win_seq import PanedWinSeq, ReducedWinSeq
 from windrow.engine.workers.ranker import Ranker
 from windrow.engine.workers.reducer import Reducer
 from windrow.engine.workers.rounds import RoundMapper, RoundReducer
@@ -84,6 +86,29 @@ def _win_seq(query: WindowQuery, axis: str | None, share_of: ShareOf, index: int
         return PanedWinSeq(query, windows.geometry, axis, partials, share)
     columns = kept_columns(query, are_pieces=False)
     return WinSeq(query, Geometry(query.model, axis), WholeWindows(query), columns, share, share)
+
+
+def reduced_win_seq(query: WindowQuery, share_of: ShareOf) -> Make:
+    """For what ``reduced_to_panes`` sends."""
+    return partial(_reduced_win_seq, query, share_of)
+
+
+def _reduced_win_seq(query: WindowQuery, share_of: ShareOf, index: int) -> Worker:
+    share = share_of(index)
+    geometry = windows_of_panes(query.model).geometry
+    columns = _partial_columns(query)
+    return ReducedWinSeq(query, geometry, WindowsOfPieces(query), columns, share, share)
+
+
+def reduced_to_panes(query: WindowQuery, then: Route) -> Route:
+    """Tuples as partials of panes, sent on as ``then`` says."""
+    geometry = windows_of_panes(query.model).geometry
+    return ReducedToPanes(query, geometry.pane, geometry.origin, TIME, then)
+
+
+def can_reduce_early(query: WindowQuery) -> bool:
+    """Whether an emitter can make partials of panes: time tells a tuple's pane."""
+    return is_timed_interval(query.model) and can_keep_panes(query)
 
 
 def windower(

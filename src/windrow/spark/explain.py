@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from windrow.engine.spec import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.explain import explain
-from windrow.spark.bounded import plan
+from windrow.spark import bounded, streaming
 
 _NATIVE = {
     "windows": (
@@ -21,10 +21,19 @@ _NATIVE = {
     None: "in Python, on rows packed as Arrow; Spark exchanges them between the stages",
 }
 
+_STREAMED = (
+    "as a stream, in Python, on rows packed as Arrow; state in {partitions} partitions of Spark's "
+    "state store"
+)
+
 
 def explain_lowering(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> str:
     """The window, what is computed, the pattern and its stages, and what runs where."""
-    lowering = plan(query, df, pattern)
+    if df.isStreaming:
+        lowering = streaming.plan(query, df, pattern)
+        runs = _STREAMED.format(partitions=streaming.partitions_of(query, lowering))
+    else:
+        lowering = bounded.plan(query, df, pattern)
+        runs = _NATIVE[lowering.native]
     choice = lowering.choice
-    runs = _NATIVE[lowering.native]
     return explain(query, choice.pattern, choice.why, lowering.stages, runs)

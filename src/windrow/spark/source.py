@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from windrow.core.errors import WindrowError
 
@@ -17,6 +19,11 @@ class DataFrameSource:
             names = df.schema.fieldNames()
             twice = sorted({n for n in names if names.count(n) > 1})
             raise WindrowError("the columns of a stream must have distinct names", f"{twice} twice")
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns as Arrow has them."""
+        return to_arrow_schema(self.df.schema, timezone="UTC")
 
     @staticmethod
     def of(data: object) -> DataFrameSource:

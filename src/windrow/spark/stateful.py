@@ -53,7 +53,8 @@ class _HandleStore:
     def header(self) -> bytes | None:
         if not self._header.exists():  # to get what is not there makes Spark complain
             return None
-        return bytes(self._header.get()[0])
+        found = self._header.get()
+        return None if found is None else bytes(found[0])
 
     def set_header(self, header: bytes) -> None:
         self._header.update((header,))
@@ -96,6 +97,7 @@ class StatefulStage(StatefulProcessor):
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.handle = handle
         self.store = _HandleStore(handle)
+        self.initial = handle.getListState("initial", "message binary")
 
     def handleInputRows(
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
@@ -107,6 +109,13 @@ class StatefulStage(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         expired = expiredTimerInfo.getExpiryTimeInMs()
         yield self._run(int(key[0]), Received(), timerValues, expired)
+
+    def handleInitialState(
+        self, key: Any, initialState: pd.DataFrame, timerValues: TimerValues
+    ) -> None:
+        for message in initialState["message"]:
+            if message is not None:
+                self.initial.appendValue((bytes(message),))
 
     def close(self) -> None:
         return
@@ -123,6 +132,10 @@ class StatefulStage(StatefulProcessor):
         kept = self._caught_up(name, max(index, 0))
         worker, log = kept.worker, kept.log
         is_new = not log.token
+        if is_new:
+            for (message,) in self.initial.get():
+                worker.push(unpack(bytes(message)))
+            self.initial.clear()
         for message in received.messages:
             worker.push(unpack(message))
         before = worker.dropped

@@ -7,7 +7,7 @@ batch brought, and, where the source may go quiet, what the clock says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,16 +16,15 @@ import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
-from windrow.engine.control import ARRIVAL, TIME
+from windrow.engine.control import TIME
 from windrow.engine.in_process import Traffic, collect_traffic, emit_traffic, in_order
-from windrow.engine.intake import take_in
 from windrow.engine.messages import pack, unpack
 from windrow.engine.spec import WindowQuery
 from windrow.engine.stages import Collect, Emit, Node, Work
 from windrow.engine.workers.worker import Message
 from windrow.kernels.interval_windows import ALWAYS, NEVER
 from windrow.spark.slots import slots
-from windrow.spark.tasks import as_declared, chunks
+from windrow.spark.tasks import ROW_BITS, as_declared, chunks, low_of
 
 STREAMED = (
     "slot int, target int, dropped bigint, greatest bigint, clock bigint, low bigint, "
@@ -92,7 +91,7 @@ class Received:
 class Hop:
     """Where rows go: to ``width`` indices, those of ``fan_in`` targets being one."""
 
-    query: WindowQuery = field(repr=False)
+    query: WindowQuery | None = field(repr=False)
     width: int
     partitions: int
     fan_in: int = 1
@@ -103,7 +102,7 @@ class Hop:
 
     def rows(self, nodes: tuple[Node, ...], traffic: Traffic, ticks: Ticks) -> pd.DataFrame:
         """What the nodes make of messages, and ticks, as packed rows."""
-        return _table(self.pack(nodes, traffic, ticks)).to_pandas()
+        return to_table(self.pack(nodes, traffic, ticks)).to_pandas()
 
     def pack(self, nodes: tuple[Node, ...], traffic: Traffic, ticks: Ticks) -> list[Row]:
         for node in nodes:
@@ -111,9 +110,10 @@ class Hop:
                 traffic = emit_traffic(node, traffic)
             else:
                 assert isinstance(node, Collect)
+                assert self.query is not None
                 traffic = collect_traffic(self.query, Collect(1), traffic)
         packed: list[Row] = [
-            (self._slot(target), target, 0, NEVER, 0, _low(message), pack(message))
+            (self._slot(target), target, 0, NEVER, 0, low_of(message), pack(message))
             for target, messages in traffic.items()
             for message in messages
         ]
@@ -131,24 +131,18 @@ class Hop:
         return self.slots[target // self.fan_in]
 
 
-def _table(rows: list[Row]) -> pa.Table:
+def to_table(rows: list[Row]) -> pa.Table:
     columns: list[Any] = list(zip(*rows, strict=True)) if rows else [[]] * len(_SCHEMA)
     arrays = [pa.array(c, f.type) for c, f in zip(columns, _SCHEMA, strict=True)]
     return pa.table(arrays, schema=_SCHEMA)
-
-
-def _low(message: Message) -> int:
-    """Where a message begins in order of arrival."""
-    if isinstance(message, pa.Table) and ARRIVAL in message.column_names:
-        return int(np.asarray(message[ARRIVAL].to_numpy()).min())
-    return 0
 
 
 @dataclass(frozen=True)
 class StreamIntake:
     """Takes in rows, routes them through the first emitters and packs them; ticks besides."""
 
-    query: WindowQuery
+    take_in: Callable[[pa.Table, int], tuple[pa.Table, int]]
+    """The tuples of a batch, given the number of the first, and how many belong nowhere."""
     columns: tuple[str, ...]
     """The columns' names: Spark does not let those with dots pass."""
     emitters: tuple[Node, ...]
@@ -160,7 +154,7 @@ class StreamIntake:
         arrived, is_first = _first_arrival()
         dropped, greatest = 0, NEVER
         for chunk in chunks(batches):
-            tuples, lost = take_in(self.query, chunk.rename_columns(self.columns), arrived)
+            tuples, lost = self.take_in(chunk.rename_columns(self.columns), arrived)
             arrived += len(chunk)
             dropped += lost
             if len(tuples) == 0:
@@ -168,16 +162,19 @@ class StreamIntake:
             if self.tells_greatest:
                 greatest = max(greatest, int(np.asarray(tuples[TIME].to_numpy()).max()))
             packed = self.following.pack(self.emitters, {0: [tuples]}, Ticks())
-            yield from _table(packed).to_batches()
+            yield from to_table(packed).to_batches()
         ticks = Ticks(dropped, greatest, to_all=is_first or greatest != NEVER)
-        yield from _table(self.following.pack((), {}, ticks)).to_batches()
+        yield from to_table(self.following.pack((), {}, ticks)).to_batches()
 
 
 def _first_arrival() -> tuple[int, bool]:
     """The number of the first tuple of this partition, and whether it is the first partition."""
     task = TaskContext.get()
     assert task is not None
-    batch = int(task.getLocalProperty("streaming.sql.batchId") or 0) % (1 << _BATCH_BITS)
+    batch_id = task.getLocalProperty("streaming.sql.batchId")
+    if batch_id is None:
+        return task.partitionId() << ROW_BITS, task.partitionId() == 0
+    batch = int(batch_id) % (1 << _BATCH_BITS)
     partition = task.partitionId() % (1 << _PARTITION_BITS)
     number = (batch << _PARTITION_BITS | partition) << _ROW_BITS
     return number, task.partitionId() == 0
@@ -193,7 +190,7 @@ class ClockIntake:
         times = [time for batch in batches for time in batch.column(0).to_pylist()]
         if times:
             ticks = Ticks(clock=max(times), to_all=True)
-            yield from _table(self.following.pack((), {}, ticks)).to_batches()
+            yield from to_table(self.following.pack((), {}, ticks)).to_batches()
 
 
 @dataclass(frozen=True)
@@ -223,7 +220,7 @@ class StatelessStage:
         if isinstance(node, Work):
             nodes = nodes[1:]
             waiting = {index: _worked(node, index, m) for index, m in waiting.items()}
-        yield from _table(self.following.pack(nodes, waiting, ticks)).to_batches()
+        yield from to_table(self.following.pack(nodes, waiting, ticks)).to_batches()
 
 
 def _worked(node: Work, index: int, messages: list[Message]) -> list[Message]:

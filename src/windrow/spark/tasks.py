@@ -35,7 +35,7 @@ _SCHEMA = pa.schema(
 GREATEST = "windrow.greatest"
 """The column of the greatest time of the whole input, where the final watermark matters."""
 
-_ROW_BITS = 33
+ROW_BITS = 33
 """Tuples are numbered as Spark's monotonically_increasing_id does."""
 _CHUNK = 131_072
 """Rows an emitter routes and packs at once."""
@@ -97,7 +97,7 @@ class PieceIntake(Intake):
 def _first_arrival() -> int:
     """The number of the first tuple to arrive in this partition: greater than all before it."""
     task = TaskContext.get()
-    return 0 if task is None else task.partitionId() << _ROW_BITS
+    return 0 if task is None else task.partitionId() << ROW_BITS
 
 
 def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -215,11 +215,11 @@ def _packed(
     for target, messages in traffic.items():
         for message in messages:
             slot = salted[target // exchange.fan_in]
-            row: list[Any] = [slot, target, _low(message), watermark, pack(message)]
+            row: list[Any] = [slot, target, low_of(message), watermark, pack(message)]
             yield pa.record_batch([[v] for v in row], schema=_SCHEMA)
 
 
-def _low(message: Message) -> int:
+def low_of(message: Message) -> int:
     """Where a message begins, in time or arrival."""
     if not isinstance(message, pa.Table):
         return 0

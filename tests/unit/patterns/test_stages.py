@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
 import windrow as wr
 from windrow import functions as wf
-from windrow.core import WindowModel
+from windrow.core import Aggregate, WindowModel
 from windrow.patterns import Pattern
 from windrow.patterns.lowering import lower
 
@@ -16,9 +18,12 @@ COUNT = wr.CountWindow(10, 5)
 SESSION = wr.SessionWindow(5)
 
 
-def stages(model: WindowModel, pattern: Pattern) -> list[str]:
+def stages(
+    model: WindowModel, pattern: Pattern, function: Aggregate[Any, Any, Any] | None = None
+) -> list[str]:
     table = pa.table({"k": ["a"], "t": [1], "x": [1]})
-    query = wr.stream(table).key_by("k").event_time("t").window(model).agg(n=wf.count())
+    windowed = wr.stream(table).key_by("k").event_time("t").window(model)
+    query = windowed.agg(found=function or wf.collect("x"))
     lines = lower(query._complete(), pattern).describe().splitlines()
     assert [line.split(". ")[0] for line in lines] == [str(i) for i in range(len(lines))]
     return [line.split(". ", 1)[1] for line in lines]
@@ -50,6 +55,18 @@ def test_active_win_farm() -> None:
     assert stages(TIME, wr.WinFarm(3)) == [WINDOWS3, "WinSeq x 3", collect(3)]
     batched = "emit window i of key k to (hash(k) + i // 4) mod 3"
     assert stages(TIME, wr.WinFarm(3, batch=4)) == [batched, "WinSeq x 3", collect(3)]
+
+
+def test_emitters_reduce_tuples_to_panes_where_counts_sums_and_extremes_allow() -> None:
+    reduced = "emit partials of panes by "
+    key_farm = [reduced + "hash(k) mod 2", "WinSeq x 2", collect(2)]
+    assert stages(TIME, wr.KeyFarm(2), wf.sum("x")) == key_farm
+    assert stages(wr.LandmarkWindow(10, 5), wr.KeyFarm(2), wf.count()) == key_farm
+    windows = WINDOWS3.removeprefix("emit ")
+    assert stages(TIME, wr.WinFarm(3), wf.max("x")) == [reduced + windows, "WinSeq x 3", collect(3)]
+    assert stages(TIME, wr.WinSeq(), wf.mean("x"))[0] == reduced + "hash(k) mod 1"
+    assert stages(COUNT, wr.KeyFarm(2), wf.sum("x"))[0] == HASH2
+    assert stages(TIME, wr.KeyFarm(2), wf.median("x"))[0] == HASH2
 
 
 def test_active_win_farm_of_count_windows_ranks_first() -> None:

@@ -1,26 +1,25 @@
-"""Win_Seq over panes: both levels of the pane query in one worker, for the hot path."""
+"""Win_Seq over panes: it keeps partials of panes in place of tuples, for the hot path."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from windrow.core.models import CountWindow, LandmarkWindow, TimeWindow
 from windrow.engine.columns import Int64s
-from windrow.engine.control import AXIS, RANK, TIME
+from windrow.engine.control import AXIS, PIECE, RANK, ROWS, TIME
 from windrow.engine.evaluators import WindowsOfPieces
+from windrow.engine.pane_reduction import PaneReduction
 from windrow.engine.placing import Placed, Placing
 from windrow.engine.spec import WindowQuery
-from windrow.engine.storage import ColumnStorage, Stored
+from windrow.engine.storage import Stored
 from windrow.engine.windower import IntervalWindower, Share
 from windrow.engine.workers.paned import WindowLevelWorker
 from windrow.engine.workers.win_seq import Geometry
 from windrow.engine.workers.worker import Message
-from windrow.functions.reducible import Reduction
-from windrow.kernels.pane_reduce import PanePartials, Wanted, reduce_panes
-from windrow.kernels.rank_reduce import count_keys, reduce_rank_panes
+from windrow.kernels.rank_reduce import count_keys
 
 
 class PanedWinSeq(WindowLevelWorker):
@@ -43,7 +42,8 @@ class PanedWinSeq(WindowLevelWorker):
     ) -> None:
         evaluator = WindowsOfPieces(query)
         super().__init__(query, geometry, evaluator, columns, share, share)
-        self.axis, self.partials = axis, evaluator.partials
+        self.axis = axis
+        self.reduction = PaneReduction(query, geometry.pane, geometry.origin)
         assert isinstance(self.windower, IntervalWindower)
         self.windower.pane = geometry.pane
         is_timed = isinstance(query.model, CountWindow) and query.time is not None and axis is None
@@ -64,8 +64,10 @@ class PanedWinSeq(WindowLevelWorker):
         if self.axis is None:
             tuples, codes = self._in_order(tuples, codes)
             counts = count_keys(codes, len(self.keys))
-        keys, panes, columns = self._reduce(tuples, codes, counts)
-        self._keep(keys, {AXIS: Stored(panes), **columns})
+            panes = self.reduction.over_order(tuples, codes, self.windower.count, counts)
+        else:
+            panes = self.reduction.over(tuples, codes, len(self.keys), self.axis)
+        self._keep(panes.codes, {AXIS: Stored(panes.panes), **panes.columns})
         if counts is not None:
             self.windower.count += counts
         elif self.axis == RANK:
@@ -87,83 +89,28 @@ class PanedWinSeq(WindowLevelWorker):
             return tuples.take(order), codes[order]
         return tuples, codes
 
-    def _reduce(
-        self, tuples: pa.Table, codes: Int64s, counts: Int64s | None
-    ) -> tuple[Int64s, Int64s, dict[str, Stored]]:
-        """One pass for each value column; the partials of (key, pane), in order."""
-        reduced = {
-            source: self._reduce_column(tuples, codes, counts, source, operations)
-            for source, operations in self._wanted().items()
-        }
-        some = next(iter(reduced.values()))
-        columns: dict[str, Stored] = {}
-        for name, function in self.partials.functions.items():
-            for i, reduction in enumerate(function.reductions):  # type: ignore[attr-defined]
-                source = _source(function, reduction)
-                found = some if source is None else reduced[source]
-                columns[f"{name}#{i}"] = Stored(_array(found, reduction.op, source is None))
-        return some.keys, some.panes, columns
 
-    def _wanted(self) -> dict[Source | None, set[Wanted]]:
-        """What is to be reduced of each value column; of none if tuples are only counted."""
-        wanted: dict[Source | None, set[Wanted]] = {}
-        for function in self.partials.functions.values():
-            for reduction in function.reductions:  # type: ignore[attr-defined]
-                source = _source(function, reduction)
-                if source is not None:
-                    operations = wanted.setdefault(source, set())
-                    if reduction.op != "count":
-                        operations.add(reduction.op)
-        return wanted or {None: set()}
+class ReducedWinSeq(WindowLevelWorker):
+    """Is sent partials of panes that an emitter has made; keeps them as they come.
 
-    def _reduce_column(
-        self,
-        tuples: pa.Table,
-        codes: Int64s,
-        counts: Int64s | None,
-        source: Source | None,
-        wanted: set[Wanted],
-    ) -> PanePartials:
-        values, valid = self._kernel_values(tuples, source)
-        length = self.geometry.pane
-        if counts is not None:
-            ranks = self.windower.count
-            return reduce_rank_panes(
-                codes, ranks, counts, values, length=length, valid=valid, wanted=wanted
-            )
-        assert self.axis is not None
-        return reduce_panes(
-            codes,
-            np.asarray(tuples[self.axis].to_numpy()),
-            values,
-            n_keys=len(self.keys),
-            length=length,
-            origin=self.geometry.origin,
-            valid=valid,
-            wanted=wanted,
-        )
+    All tuples of a pane have the same windows, so that lateness can be told of panes.
+    """
 
-    def _kernel_values(self, tuples: pa.Table, source: Source | None) -> tuple[Any, Any]:
-        if source is None:
-            return None, None
-        column, as_float = source
-        storage: ColumnStorage = self.partials.storages[column]
-        values, _ = storage.to_kernel(storage.store(tuples[column]))
-        found = values.values.astype(np.float64, copy=False) if as_float else values.values
-        return found, values.valid
+    def take(self, placed: Placed) -> list[Message]:
+        parts = tuple(self._in_time(part, placed.previous) for part in placed.parts)
+        return super().take(replace(placed, parts=parts))
 
-
-Source: TypeAlias = tuple[str, bool]
-"""A value column, and whether it is reduced as float64."""
-
-
-def _source(function: Any, reduction: Reduction) -> Source | None:
-    if reduction.column is None:
-        return None
-    return function.columns[reduction.column], reduction.as_float
-
-
-def _array(partials: PanePartials, op: str, are_rows: bool) -> Any:
-    if op == "count":
-        return partials.rows if are_rows else partials.counts
-    return {"sum": partials.sums, "min": partials.minima, "max": partials.maxima}[op]
+    def _in_time(self, partials: pa.Table, previous: int) -> pa.Table:
+        """The partials of panes that still find a window."""
+        assert isinstance(self.windower, IntervalWindower)
+        model = self.windower.model
+        fired = self.windower.limit(self.geometry.reached(previous))
+        first, last = model.mapping(np.asarray(partials[PIECE].to_numpy()))
+        is_lost = (first <= last) & (last <= fired)
+        if is_lost.any() and self.outer.n > 1:
+            owner = self.shifts(self.codes(partials), self.outer.n) + last // self.outer.batch
+            is_counted = is_lost & self.outer.hosted[owner % self.outer.n]
+        else:
+            is_counted = is_lost
+        self.dropped += int(np.asarray(partials[ROWS].to_numpy())[is_counted].sum())
+        return partials.filter(pa.array((first <= last) & ~is_lost))

@@ -14,6 +14,7 @@ from windrow.engine.columns import Int64s, sort_keys
 from windrow.engine.control import AXIS, PIECE, RANK, TIME
 from windrow.engine.evaluators import Evaluator
 from windrow.engine.fired import FiredWindows, TupleColumns
+from windrow.engine.key_table import KeyTable
 from windrow.engine.placing import Placed, Placing
 from windrow.engine.results import to_table
 from windrow.engine.spec import WindowQuery
@@ -27,6 +28,8 @@ from windrow.engine.workers.worker import KeyedWorker, Message
 from windrow.kernels.interval_windows import ALWAYS, NEVER
 
 CHUNK = "chunk "
+LEAST_FORGOTTEN = 10_000
+"""So many keys are remembered in any case."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,8 @@ class WinSeq(KeyedWorker):
         is_timed = geometry.axis == TIME and geometry.model.pane_length is not None
         length = geometry.model.pane_length if is_timed else None
         self.log = ChunkLog(length, self._sorting)
+        self.forgotten = 0
+        """How many times keys were forgotten, and the others given other codes."""
         self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
 
     def add_keys(self, n: int) -> None:
@@ -100,7 +105,25 @@ class WinSeq(KeyedWorker):
             raise e.of_key(self.keys.value(e.key)) from None
         given += self.give(self.named(self.buffer.columns), windows)
         self.log.evict(self.buffer)
+        self._forget_keys()
         return given
+
+    def _forget_keys(self) -> None:
+        """Forget keys without a tuple, once they are most, where windows remember none."""
+        is_held = self.buffer.tail > self.buffer.head
+        n_held = int(np.count_nonzero(is_held))
+        if self.windower.by_key() or len(self.keys) < max(2 * n_held, LEAST_FORGOTTEN):
+            return
+        held = np.flatnonzero(is_held)
+        codes, columns = self.buffer.contents()
+        values = pa.table(self.keys.take(held), names=list(self.keys.columns))
+        self.keys, self.hashes = KeyTable(self.query.keys), self.hashes[:0]
+        self.windower = Windower.of(self.geometry.model, self.share).taking_over(self.windower)
+        self.buffer = WindowBuffer()
+        self.codes(values)
+        self.buffer.append(np.searchsorted(held, codes), columns)
+        self.log.compact(self.buffer)
+        self.forgotten += 1
 
     def named(self, columns: dict[str, Stored]) -> TupleColumns:
         """Columns of tuples as evaluators take them."""
@@ -209,6 +232,7 @@ class WinSeq(KeyedWorker):
         state = super().state()
         by_key = {**self.windower.by_key(), "alive": self.buffer.tail - self.buffer.head}
         scalars = {"next_chunk": self.log.next_number, "base": self.log.base}
+        scalars["forgotten"] = self.forgotten
         chunks = {f"{CHUNK}{name}": chunk for name, chunk in self.log.chunks.items()}
         return State(
             {**state.scalars, **self.windower.scalars(), **scalars},
@@ -219,6 +243,7 @@ class WinSeq(KeyedWorker):
 
     def restore(self, state: State) -> None:
         super().restore(state)
+        self.forgotten = state.scalars["forgotten"]
         base, next_number = state.scalars["base"], state.scalars["next_chunk"]
         is_anew, lacking = self.log.restore(state.chunks_of(CHUNK), base, next_number)
         if is_anew:

@@ -1,0 +1,233 @@
+"""What joins cost: against Spark's own, by layout, and with the length of the window.
+
+Run with ``make bench-join``, or ``python -m benchmarks.bench_join [part ...]``; the parts are
+``batch``, ``stream`` and ``growth``. Every join is checked on a small sample first, against the
+nested loops of the oracle. A wrong result fails the benchmark, a missed target does not.
+
+The join is the paper's (004_32846949b9597348, section 5): two integer attributes in bands of 10 to
+either side, which about 4 of a million pairs meet.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import windrow as wr
+from windrow.core import oracle
+from windrow.engine.joins.in_process import JoinInProcess
+from windrow.engine.messages import pack
+
+CORES = 2
+RANGE = 10_000
+BAND = 10
+SCHEMA = "ts timestamp, a bigint, b bigint"
+START = 1_700_000_000_000_000
+LAYOUTS = ((1, 4), (2, 2), (4, 1))
+
+
+def tuples(rows: int, every: int, seed: int, first: int = 0, values: int = RANGE) -> pa.Table:
+    """Tuples ``(ts, a, b)``, one each so many microseconds, from number ``first`` on."""
+    draw = np.random.default_rng((seed, first))
+    times = START + (first + np.arange(rows)) * every
+    return pa.table(
+        {
+            "ts": pa.array(times, pa.timestamp("us", "UTC")),
+            "a": draw.integers(0, values, rows),
+            "b": draw.integers(0, values, rows),
+        }
+    )
+
+
+def band() -> Any:
+    return wr.band(a=BAND, b=BAND)
+
+
+def in_band(x: Any, y: Any) -> bool:
+    return abs(x["a"] - y["a"]) <= BAND and abs(x["b"] - y["b"]) <= BAND
+
+
+def rows_of(rows: list[Any]) -> list[Any]:
+    """Rows in order, times as numbers."""
+    return sorted(tuple(getattr(v, "timestamp", lambda v=v: v)() for v in row) for row in rows)
+
+
+def check() -> None:
+    """Stop unless all pairs are the oracle's."""
+    left, right = tuples(3_000, 50, 1), tuples(3_000, 50, 2)
+    joined = wr.join(left, right, within="10 ms", on=wr.band(a=300, b=300), time="ts").collect()
+    found = rows_of([row.values() for row in joined.to_pylist()])
+    pairs = oracle.join(
+        left.to_pylist(),
+        right.to_pylist(),
+        lambda x, y: abs(x["a"] - y["a"]) <= 300 and abs(x["b"] - y["b"]) <= 300,
+        within="10 ms",
+        time="ts",
+    )
+    expected = rows_of([(*x.values(), *y.values()) for x, y in pairs])
+    if not expected or found != expected:
+        raise AssertionError(f"{len(found)} pairs found, {len(expected)} expected")
+
+
+def by_spark(left: DataFrame, right: DataFrame) -> DataFrame:
+    """The same by Spark's own theta join."""
+    x, y = left.alias("x"), right.alias("y")
+    near = F.abs(F.unix_micros("x.ts") - F.unix_micros("y.ts")) <= 300_000_000
+    bands = [F.abs(F.col(f"x.{c}") - F.col(f"y.{c}")) <= BAND for c in ("a", "b")]
+    return x.join(y, near & bands[0] & bands[1])
+
+
+def bench_batch(spark: SparkSession) -> None:
+    """200,000 by 200,000 tuples within one window."""
+    rows = 200_000
+    with tempfile.TemporaryDirectory() as folder:
+        for seed, side in ((1, "left"), (2, "right")):
+            (Path(folder) / side).mkdir()
+            for part in range(CORES):
+                made = tuples(rows // CORES, 1000, seed, part * rows // CORES)
+                pq.write_table(made, Path(folder) / side / f"{part}.parquet")
+        left, right = (spark.read.parquet(f"{folder}/{side}") for side in ("left", "right"))
+        ours = wr.join(left, right, within="5 minutes", on=band(), time="ts").to_df()
+        seconds, found = min(_timed(ours.count) for _ in range(3))
+        theirs, expected = _timed(by_spark(left, right).count)
+    if found != expected:
+        raise AssertionError(f"{found} pairs found, Spark finds {expected}")
+    rate = found / rows**2
+    print(f"  band join, {rows:,} x {rows:,}, {found:,} pairs, hit rate {rate:.1e}")
+    print(f"    Spark's theta join   {theirs:8.2f} s")
+    print(f"    Windrow              {seconds:8.2f} s   {theirs / seconds:8.1f}x   target >= 50")
+
+
+def _timed(run: Callable[[], int]) -> tuple[float, int]:
+    start = time.perf_counter()
+    found = run()
+    return time.perf_counter() - start, found
+
+
+def stream_of(spark: SparkSession, folder: Path, rows: int, batches: int, seed: int) -> DataFrame:
+    """So many tuples a batch, each batch a second."""
+    folder.mkdir()
+    for i in range(batches):
+        pq.write_table(tuples(rows, 1_000_000 // rows, seed, i * rows), folder / f"{i:04}.parquet")
+    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    return reader.parquet(str(folder))
+
+
+def bench_stream(spark: SparkSession) -> None:
+    """Rate and latency by layout, for equal and for unequal rates; a window of 10 seconds."""
+    for rates in ((50_000, 50_000), (10_000, 90_000)):
+        print(f"  {rates[0]:,} and {rates[1]:,} tuples a batch, window 10 s, theta of two bands")
+        for layout in LAYOUTS:
+            seconds = statistics.median(_batch_seconds(spark, rates, layout))
+            predicted, sent = bandwidth(rates, layout)
+            print(
+                f"    {layout[0]} x {layout[1]}: {sum(rates) / seconds:10,.0f} tuples/s, "
+                f"latency {seconds:6.3f} s a batch; bandwidth a batch, equation 4 "
+                f"{predicted / 1e6:6.2f} MB, measured {sent / 1e6:6.2f} MB",
+                flush=True,
+            )
+
+
+def _batch_seconds(
+    spark: SparkSession, rates: tuple[int, int], layout: tuple[int, int]
+) -> list[float]:
+    batches = 16
+    with tempfile.TemporaryDirectory() as folder:
+        sides = [stream_of(spark, Path(folder) / f"{s}", rates[s], batches, s) for s in (0, 1)]
+        joined = wr.join(*sides, within="10 s", on=band(), time="ts", layout=layout).to_df()
+        writer = joined.writeStream.format("noop").option("checkpointLocation", folder + "/state")
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination()
+        progress = [p for p in query.recentProgress if p.numInputRows]
+    return [p.durationMs["triggerExecution"] / 1000 for p in progress[11:]]
+
+
+def bandwidth(rates: tuple[int, int], layout: tuple[int, int]) -> tuple[float, float]:
+    """Bytes a batch by equation 4, that is each tuple once for each cell, and as packed."""
+    sides = [tuples(rate, 1_000_000 // rate, seed) for seed, rate in enumerate(rates)]
+    joined = wr.join(*sides, within="10 s", on=band(), time="ts", layout=layout)
+    runner = JoinInProcess(joined.query, joined.stages())
+    emit: Any = runner.nodes[0]
+    from windrow.engine.joins.intake import take_in
+
+    alone, sent = [], 0
+    for side, table in enumerate(sides):
+        message, _ = take_in(joined.query, side, table, 0)
+        alone.append(len(pack(message)))
+        sent += sum(len(pack(t)) for t in emit.route.targets(message, 0) if t is not None)
+    return layout[1] * alone[0] + layout[0] * alone[1], sent
+
+
+def bench_growth(spark: SparkSession) -> None:
+    """What a tuple costs as the window grows.
+
+    The band is so selective that a tuple has two candidates, however long the window.
+    """
+    del spark
+    kinds: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "band": (band(), (10_000, 100_000, 1_000_000)),
+        "theta": (wr.theta(lambda x, y: x["a"] + y["a"] == 0), (1_000, 4_000, 16_000)),
+    }
+    for name, (on, windows) in kinds.items():
+        costs = []
+        for window in windows:
+            costs.append(_cost(on, window))
+            per_pair = f", {costs[-1] / window * 1e9:.2f} ns a tuple of the window"
+            detail = per_pair if name == "theta" else ""
+            print(f"  {name}, window of {window:>9,} tuples: {costs[-1] * 1e6:8.2f} us{detail}")
+        print(f"    {windows[-1] // windows[0]}x the window costs {costs[-1] / costs[0]:.2f}x")
+
+
+def _cost(on: Any, window: int) -> float:
+    """Seconds a tuple, of a batch that meets a full window: the least of five."""
+    rows = 2_000
+    empty = tuples(0, 1, 0)
+    joined = wr.join(empty, empty, within=f"{window} us", on=on, time="ts", layout=(1, 1))
+    runner = JoinInProcess(joined.query, joined.stages())
+    values = window * BAND
+    sides = [tuples(window, 1, seed, 0, values) for seed in (1, 2)]
+    step = max(rows, window // 8)
+    for first in range(0, window, step):
+        runner.push(*(side.slice(first, step) for side in sides))
+        runner.advance(START + first)
+    costs = []
+    for i in range(5):
+        first = window + i * rows
+        batch = [tuples(rows, 1, seed, first, values) for seed in (1, 2)]
+        start = time.perf_counter()
+        runner.push(*batch)
+        runner.advance(START + first)
+        costs.append((time.perf_counter() - start) / (2 * rows))
+    return min(costs)
+
+
+PARTS: dict[str, Callable[[SparkSession], None]] = {
+    "batch": bench_batch,
+    "stream": bench_stream,
+    "growth": bench_growth,
+}
+
+
+def main(parts: list[str]) -> None:
+    """Check and time the parts that are named, or all."""
+    check()
+    spark = wr.local_spark(cores=CORES)
+    print(f"{CORES} cores", flush=True)
+    for part in parts or list(PARTS):
+        PARTS[part](spark)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,280 @@
+"""What queries over streaming DataFrames cost, against Spark's own operators on the same machine.
+
+Run with ``make bench-stream``, or ``python -m benchmarks.bench_stream [part ...]``; the parts are
+``time``, ``state``, ``keys``, ``empty`` and ``latency``. Every query is checked on a small stream
+first, against Spark or the oracle. A wrong result fails the benchmark, a missed target does not.
+
+Input is read from Parquet files, one a core and batch, written before; results go to Spark's
+``noop`` sink. Figures are of the median batch, after the first ones, which compile and fill the
+windows.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming import StatefulProcessor
+
+import windrow as wr
+from windrow import functions as wf
+from windrow.core import oracle
+from windrow.core.models import WindowModel
+
+CORES = 2
+SCHEMA = "k bigint, t timestamp, x bigint"
+SLIDING = wr.TimeWindow("1 s", "10 ms")
+START = 1_700_000_000_000_000
+
+Make = Callable[[DataFrame], DataFrame]
+
+
+@dataclass
+class Streams:
+    """Makes streams of tuples ``(k, t, x)``, one each microsecond: for each batch a file a core."""
+
+    spark: SparkSession
+    folder: Path
+
+    def __call__(self, rows: int, batches: int, keys: int) -> DataFrame:
+        path = self.folder / f"{rows}-{batches}-{keys}"
+        if not path.exists():
+            path.mkdir()
+            for i in range(batches):
+                made = tuples(rows, keys, i * rows)
+                for part in range(CORES):
+                    own = made.slice(part * rows // CORES, rows // CORES)
+                    pq.write_table(own, path / f"{i:05}-{part}.parquet")
+        stream = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", CORES)
+        return stream.parquet(str(path))
+
+
+def tuples(rows: int, keys: int, first: int) -> pa.Table:
+    """Rows from number ``first`` on."""
+    draw = np.random.default_rng(first)
+    return pa.table(
+        {
+            "k": draw.integers(0, keys, rows),
+            "t": pa.array(START + first + np.arange(rows), pa.timestamp("us", "UTC")),
+            "x": draw.integers(0, 1000, rows),
+        }
+    )
+
+
+def batch_seconds(df: DataFrame, skipped: int) -> list[float]:
+    """How long each batch takes, but for the first ones; those without data are left out."""
+    with tempfile.TemporaryDirectory() as checkpoint:
+        writer = df.writeStream.format("noop").option("checkpointLocation", checkpoint)
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination()
+        progress = [p for p in query.recentProgress if p.numInputRows]
+    return [p.durationMs["triggerExecution"] / 1000 for p in progress[skipped:]]
+
+
+def rows_of(df: DataFrame) -> list[tuple[Any, ...]]:
+    """All results of a stream, in order."""
+    name = f"results_{time.monotonic_ns()}"
+    writer = df.writeStream.format("memory").queryName(name)
+    writer.trigger(availableNow=True).start().awaitTermination()
+    return sorted(tuple(row) for row in df.sparkSession.table(name).collect())
+
+
+def check(what: str, found: list[Any], expected: list[Any]) -> None:
+    """Stop unless all rows agree."""
+    if not expected or found != expected:
+        raise AssertionError(f"{what}: {len(found)} rows found, {len(expected)} expected")
+
+
+def report(label: str, rows: int, seconds: float, ratio: float = 0, target: str = "") -> None:
+    """Print a line: what was measured, its rate and, where there is one, its ratio and target."""
+    compared = f"{ratio:8.2f}x   target {target}" if target else ""
+    rate = f"{rows / seconds / 1e6:8.3f} M rows/s"
+    print(f"  {label:56} {seconds:7.3f} s a batch {rate} {compared}".rstrip(), flush=True)
+
+
+def count_sum_max(df: DataFrame, model: WindowModel) -> DataFrame:
+    functions = {"n": wf.count(), "s": wf.sum("x"), "m": wf.max("x")}
+    return wr.stream(df).key_by("k").event_time("t").window(model).agg(**functions).to_df()
+
+
+def by_window(df: DataFrame) -> DataFrame:
+    """The same by Spark's ``window``."""
+    marked = df.withWatermark("t", "0 seconds")
+    grouped = marked.groupBy("k", F.window("t", "1 second", "10 milliseconds").alias("w"))
+    results = grouped.agg(F.count("*").alias("n"), F.sum("x").alias("s"), F.max("x").alias("m"))
+    return results.select("k", "w.start", "w.end", "n", "s", "m")
+
+
+def bench_time(streams: Streams) -> None:
+    """Overlapping time windows; Spark expands each row into its 100 windows."""
+    small = streams(20_000, 3, 3)
+    ours = rows_of(count_sum_max(small, SLIDING).drop("window_id"))
+    check("time windows", ours, rows_of(by_window(small)))
+    rows, fewer = 1_000_000, 100_000
+    own = statistics.median(batch_seconds(count_sum_max(streams(rows, 9, 100), SLIDING), 3))
+    theirs = statistics.median(batch_seconds(by_window(streams(fewer, 5, 100)), 2))
+    report("time 1 s, 10 ms, 100 keys: Spark's window()", fewer, theirs)
+    report("  Windrow", rows, own, rows / own / (fewer / theirs), ">= 15")
+
+
+def newest(w: wr.Window) -> dict[str, int]:
+    return {"s": int(w["x"][-1]), "n": len(w)}
+
+
+def applied(df: DataFrame, length: int, slide: int) -> DataFrame:
+    windowed = wr.stream(df).key_by("k").event_time("t").window(wr.CountWindow(length, slide))
+    return windowed.apply(newest, "s bigint, n bigint").to_df()
+
+
+def bench_state(streams: Streams) -> None:
+    """The same batches with little and with much retained: 100 keys of 100 or 100,000 tuples."""
+    check_with_oracle(streams(2_000, 3, 3))
+    rows = 500_000
+    seconds = {}
+    for length, batches in ((100, 8), (100_000, 28)):
+        df = applied(streams(rows, batches, 100), length, 1_000)
+        seconds[length] = statistics.median(batch_seconds(df, batches - 5))
+    report("count, apply, 1e4 tuples retained", rows, seconds[100])
+    ratio = seconds[100_000] / seconds[100]
+    report("count, apply, 1e7 tuples retained", rows, seconds[100_000], ratio, "<= 1.3")
+
+
+def check_with_oracle(df: DataFrame) -> None:
+    """Every count window is the oracle's."""
+    model = wr.CountWindow(50, 7)
+    name = f"input_{time.monotonic_ns()}"
+    df.writeStream.format("memory").queryName(name).trigger(
+        availableNow=True
+    ).start().awaitTermination()
+    rows = [row.asDict() for row in df.sparkSession.table(name).collect()]
+    found = oracle.windows(model, rows, key=["k"], time="t", partial="drop")
+    expected = [(*w.key, w.id, w.start, w.end, w.rows[-1]["x"], len(w.rows)) for w in found]
+    check("count windows", rows_of(applied(df, 50, 7)), sorted(expected))
+
+
+LENGTH, SLIDE = 1000, 100
+
+
+class CountPerKey(StatefulProcessor):
+    """Count windows as a Spark user writes them: a key's last tuples in its state."""
+
+    def init(self, handle: Any) -> None:
+        self.held = handle.getValueState("held", "xs array<bigint>, first bigint")
+
+    def handleInputRows(
+        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
+    ) -> Iterator[pd.DataFrame]:
+        batch = pd.concat(rows).sort_values("t", kind="stable")
+        state = self.held.get()
+        xs, first = ([], 0) if state is None else (list(state[0]), state[1])
+        values = np.array([*xs, *batch["x"]], np.int64)
+        found = []
+        while len(values) >= LENGTH:
+            window = values[:LENGTH]
+            found.append((key[0], first, LENGTH, int(window.sum()), int(window.max())))
+            values, first = values[SLIDE:], first + SLIDE
+        self.held.update((values.tolist(), first))
+        yield pd.DataFrame(found, columns=["k", "start", "n", "s", "m"])
+
+    def close(self) -> None:
+        return
+
+
+def per_key(df: DataFrame) -> DataFrame:
+    """The straightforward baseline; it does not wait for the watermark."""
+    schema = "k bigint, start bigint, n bigint, s bigint, m bigint"
+    grouped = df.groupBy("k")
+    return grouped.transformWithStateInPandas(CountPerKey(), schema, "Append", "None")
+
+
+def counted(df: DataFrame) -> DataFrame:
+    return count_sum_max(df, wr.CountWindow(LENGTH, SLIDE))
+
+
+def bench_keys(streams: Streams) -> None:
+    """Count windows of few and of many keys, against one state for each key."""
+    small = streams(10_000, 4, 3)
+    ours = rows_of(counted(small).select("k", "window_start", "n", "s", "m"))
+    theirs = rows_of(per_key(small))
+    check("count windows by key", ours, [r for r in theirs if r[:2] in {o[:2] for o in ours}])
+    for keys, target, batches in ((100, ">= 5", 6), (10_000, ">= 30", 4)):
+        rows, fewer = 1_000_000, 100_000 if keys == 100 else 50_000
+        own = statistics.median(batch_seconds(counted(streams(rows, 8, keys)), 3))
+        base = statistics.median(batch_seconds(per_key(streams(fewer, batches, keys)), 2))
+        report(f"count 1000, 100, {keys:,} keys: a state for each key", fewer, base)
+        report("  Windrow", rows, own, rows / own / (fewer / base), target)
+
+
+def bench_empty(streams: Streams) -> None:
+    """Batches of a few rows: what a batch costs before any work."""
+    df = streams(2, 12, 2)
+    for label, make in {
+        "Spark's window()": by_window,
+        "Windrow": lambda df: count_sum_max(df, SLIDING),
+    }.items():
+        seconds = statistics.median(batch_seconds(make(df), 4))
+        print(f"  a batch of two rows: {label:35} {seconds:7.3f} s", flush=True)
+
+
+def bench_latency(streams: Streams) -> None:
+    """From when a row is made to when a window it completes is there, at 100,000 rows a second."""
+    rate = streams.spark.readStream.format("rate").option("rowsPerSecond", 100_000).load()
+    df = rate.select(
+        F.pmod("value", F.lit(100)).alias("k"),
+        F.col("timestamp").alias("t"),
+        F.pmod("value", F.lit(1000)).alias("x"),
+    )
+    windowed = wr.stream(df).key_by("k").event_time("t").window(wr.CountWindow(1000, 100))
+    results = windowed.agg(n=wf.count(), last=wf.max("t")).to_df()
+    latencies: list[float] = []
+
+    def note(batch: DataFrame, number: int) -> None:
+        newest = batch.select(F.unix_millis("last")).toPandas().iloc[:, 0]
+        if number > 5:
+            latencies.extend(time.time() - newest / 1000)
+
+    query = results.writeStream.foreachBatch(note).start()
+    query.awaitTermination(40)
+    query.stop()
+    p50, p99 = np.quantile(latencies, [0.5, 0.99])
+    rows = statistics.median(p.processedRowsPerSecond for p in query.recentProgress[3:])
+    print(
+        f"  100,000 rows/s, {len(latencies):,} windows: latency p50 {p50:.2f} s, p99 {p99:.2f} s; "
+        f"batches process {rows:,.0f} rows/s",
+        flush=True,
+    )
+
+
+PARTS: dict[str, Callable[[Streams], None]] = {
+    "time": bench_time,
+    "state": bench_state,
+    "keys": bench_keys,
+    "empty": bench_empty,
+    "latency": bench_latency,
+}
+
+
+def main(parts: list[str]) -> None:
+    """Check and time the parts that are named, or all."""
+    spark = wr.local_spark(cores=CORES)
+    print(f"{CORES} cores, the median batch", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for part in parts or list(PARTS):
+            PARTS[part](Streams(spark, Path(folder)))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

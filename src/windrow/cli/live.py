@@ -1,0 +1,114 @@
+"""The demo's run: start Spark, stream for a while, check, draw."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from rich.console import Console
+
+import windrow as wr
+from windrow.cli.plot import save_png, terminal_plot
+from windrow.cli.progress import RESULTS, Batch, Display, reported
+from windrow.cli.quotes import first_quotes, live_quotes, windows
+from windrow.cli.replay import check
+
+_SINK = "windrow_demo"
+"""The table in memory that the stream's results go to."""
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""In a run of a minute Java's optimising compiler takes more time than it saves."""
+
+
+def run(rows_per_second: int, seconds: int, png: Path, log: Path) -> None:
+    """All of the demo; whatever goes wrong is raised."""
+    console = Console(highlight=False)
+    png.parent.mkdir(parents=True, exist_ok=True)
+    print("Starting Spark and its workers; the first time, compiling the kernels.", flush=True)
+    spark = _start(log)
+    try:
+        _warm_up(spark)
+        began = time.time_ns() // 1000
+        query = windows(live_quotes(spark, rows_per_second, began))
+        print(f"A stream of {rows_per_second:,} quotes a second, out of order. The query:\n")
+        query.explain()
+        print(flush=True)
+        batches, results = _stream(spark, query.to_df(), Display(console, seconds))
+        rows = batches[-1].source_second * rows_per_second
+        quotes = first_quotes(spark, rows, rows_per_second, began).toArrow()
+    finally:
+        spark.stop()
+    dropped = check(results, quotes, batches, rows_per_second)
+    print(f"\nChecked all {len(results):,} windows of {rows:,} quotes against NumPy: equal.")
+    print(f"{dropped:,} quotes came too late for their windows and were dropped: so in NumPy.\n")
+    width = min(console.width, 100)
+    print(terminal_plot(results, began, width, is_coloured=console.is_terminal))
+    save_png(png, results, batches, began)
+    print(f"With throughput and latency, as a picture: {png}")
+
+
+def _start(log: Path) -> SparkSession:
+    """A Spark session; meanwhile another process compiles the kernels, for its workers to load."""
+    program = "from windrow.cli.quotes import compile_kernels; compile_kernels()"
+    with subprocess.Popen([sys.executable, "-c", program]) as compiling, _errors_to(log):
+        spark = wr.local_spark(spark__driver__extraJavaOptions=_JAVA)
+    if compiling.returncode:
+        raise RuntimeError("the kernels do not compile")
+    return spark
+
+
+@contextmanager
+def _errors_to(log: Path) -> Iterator[None]:
+    """What starts here writes its standard error to the log, as long as it runs.
+
+    Spark has much to say there of its start and its Python workers. What goes wrong in a query
+    comes back as an exception.
+    """
+    sys.stderr.flush()
+    own = os.dup(2)
+    with log.open("wb") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(own, 2)
+        os.close(own)
+
+
+def _warm_up(spark: SparkSession) -> None:
+    """Run the query for a batch without rows: rows would pile up in the seconds it takes."""
+    results = windows(live_quotes(spark, rows_per_second=1, began=0)).to_df()
+    results.writeStream.format("noop").trigger(availableNow=True).start().awaitTermination()
+
+
+def _stream(
+    spark: SparkSession, results: DataFrame, display: Display
+) -> tuple[list[Batch], pa.Table]:
+    """Run the query for some seconds from the first windows on; its batches and results."""
+    newest = F.max(F.unix_micros("at")).alias("newest")
+    observed = results.observe(RESULTS, F.count("*").alias("windows"), newest)
+    sink = observed.writeStream.format("memory").queryName(_SINK)
+    query = sink.trigger(processingTime="1 second").start()
+    first: float | None = None
+    with display:
+        for batch in reported(query):
+            if batch is not None:
+                display.add(batch)
+                if first is None and batch.windows:
+                    first = time.monotonic()
+            elapsed = None if first is None else time.monotonic() - first
+            display.update(elapsed)
+            # Only right behind a batch: Spark logs errors of what it must stop amid one.
+            if batch is not None and elapsed is not None and elapsed >= display.seconds:
+                break
+        query.stop()
+    # A batch that was not reported any more may have come.
+    count = sum(batch.windows for batch in display.batches)
+    return display.batches, spark.table(_SINK).limit(count).toArrow()

@@ -1,0 +1,1 @@
+"""Window joins of two streams."""

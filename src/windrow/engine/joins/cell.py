@@ -1,0 +1,189 @@
+"""A cell of the grid: keeps its share of both windows and matches what comes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from windrow.engine.columns import Int64s
+from windrow.engine.joins.batches import Sides, slices
+from windrow.engine.joins.messages import SEEN, counts_of, integers, kind_of, side_of
+from windrow.engine.joins.probing import pairs_of
+from windrow.engine.joins.results import pair_rows
+from windrow.engine.joins.runs import Run, places
+from windrow.engine.joins.seat import Seat
+from windrow.engine.joins.spec import JoinQuery
+from windrow.engine.joins.state import Changes, StoredWorker
+from windrow.engine.joins.window_runs import Numbers, WindowRuns
+from windrow.engine.workers.worker import Message
+from windrow.kernels.interval_windows import ALWAYS, NEVER
+
+
+class Cell(StoredWorker):
+    """Joins the tuples it is sent: new left with old and new right, old left with new right.
+
+    Kang's algorithm in its one-scan variant (004_32846949b9597348, section 4.4.3), a batch at a
+    time. Pairs are given as soon as both tuples are there. A tuple behind the watermark when it
+    comes is late: dropped and counted, by one of the cells that have a copy.
+
+    A tuple's window is over once no tuple to come can see it: the watermark is more than the
+    length past its time, or by count, more than the length of its side's tuples have followed.
+    """
+
+    def __init__(self, query: JoinQuery, seat: Seat) -> None:
+        self.query, self.seat = query, seat
+        self.numbers = Numbers()
+        self.windows = [WindowRuns(query, side, self.numbers) for side in (0, 1)]
+        self.pending: tuple[list[pa.Table], list[pa.Table]] = ([], [])
+        self.watermark = NEVER
+        self.horizons = [NEVER, NEVER]
+        """Up to where each side has come: the watermark, or by count the number of tuples."""
+        self.placed = (0, 0)
+        self.marks: dict[int, list[int]] = {}
+        """The runs that each stored chunk of marks is of."""
+
+    def push(self, message: Message) -> None:
+        if kind_of(message) == "progress":
+            left, right = counts_of(message)
+            self.placed = max(left, self.placed[0]), max(right, self.placed[1])
+        else:
+            self.pending[side_of(message)].append(message)
+
+    def advance(self, watermark: int) -> list[Message]:
+        sides = self._on_time(0), self._on_time(1)
+        self.watermark = max(self.watermark, watermark)
+        given: list[Message] = []
+        for part in slices(self.query, sides):
+            given += self.match(part.sides)
+            given += self.move_on(self._reached(part.sides, part.until))
+        given += self.move_on(self._end())
+        return given
+
+    def _on_time(self, side: int) -> pa.Table | None:
+        """What was pushed, late tuples left out."""
+        if not self.pending[side]:
+            return None
+        tuples = pa.concat_tables(self.pending[side], promote_options="permissive")
+        self.pending[side].clear()
+        if not self.query.by_count:
+            is_late = places(self.query, tuples) < self.watermark
+            if is_late.any():
+                self.dropped += int((is_late & self.seat.speaks_for(side, tuples)).sum())
+                tuples = tuples.filter(pa.array(~is_late))
+        return tuples if len(tuples) else None
+
+    def _reached(self, sides: Sides, until: int) -> tuple[int, int]:
+        """How far both sides have come with a slice; by count, as far as can be told from it."""
+        if not self.query.by_count:
+            return (min(until, self.watermark),) * 2
+        reached = [NEVER, NEVER]
+        for side, tuples in enumerate(sides):
+            if tuples is not None:
+                own, seen = places(self.query, tuples), integers(tuples, SEEN)
+                reached[side] = max(reached[side], int(own.max()) + 1)
+                reached[1 - side] = max(reached[1 - side], int(seen.max()))
+        return reached[0], reached[1]
+
+    def _end(self) -> tuple[int, int]:
+        if self.query.by_count and self.watermark != ALWAYS:
+            return self.placed
+        return self.watermark, self.watermark
+
+    def match(self, sides: Sides) -> list[Message]:
+        """The pairs of new tuples with the others, then take them into the windows."""
+        new = [None if t is None else Run(self.query, s, t) for s, t in enumerate(sides)]
+        given: list[Message] = []
+        for probe, others in self.meetings(new):
+            for other in others:
+                given += self.pairs(probe, other)
+        self.take(new)
+        return given
+
+    def meetings(self, new: list[Run | None]) -> Iterator[tuple[Run, list[Run]]]:
+        """Which runs are probed by new ones: every pair of tuples meets exactly once."""
+        for side, run in enumerate(new):
+            if run is None:
+                continue
+            others = [*self.windows[1 - side]]
+            # By count the younger probes, whichever side it is of; by time once is enough.
+            if (fellow := new[1 - side]) is not None and (side == 0 or self.query.by_count):
+                others.append(fellow)
+            yield run, others
+
+    def take(self, new: list[Run | None]) -> None:
+        """Take new runs into the windows."""
+        for side, run in enumerate(new):
+            if run is not None:
+                self.windows[side].add(run)
+
+    def pairs(self, probe: Run, target: Run) -> Iterator[Message]:
+        """The results of two runs; what has matched is remembered."""
+        left, right = (probe, target) if probe.side == 0 else (target, probe)
+        for i, j in pairs_of(probe, target):
+            for run, positions in ((left, i), (right, j)):
+                if self.query.keeps(run.side):
+                    self.windows[run.side].mark(run, positions)
+            if self.query.has_pairs:
+                yield pair_rows(self.query, left.rows(i), right.rows(j))
+
+    def move_on(self, horizons: tuple[int, int]) -> list[Message]:
+        """Close the tuples whose windows are over by now."""
+        given: list[Message] = []
+        for side, horizon in enumerate(horizons):
+            since, window = self.horizons[side], self.windows[side]
+            if horizon <= since:
+                continue
+            if self.query.keeps(side):
+                for run, positions in window.closing(since, horizon):
+                    assert run.matched is not None
+                    tuples = run.tuples.take(pa.array(positions))
+                    given += self.seat.close(self.query, side, tuples, run.matched[positions])
+            window.evict(horizon)
+            self.horizons[side] = horizon
+        return given
+
+    def changes(self) -> Changes:
+        changes = Changes(removed=[n for n, runs in self.marks.items() if self._are_gone(runs)])
+        for number in changes.removed:
+            del self.marks[number]
+        marks: dict[int, Int64s] = {}
+        for window in self.windows:
+            chunks, new_marks, removed = window.save()
+            changes.chunks.update(chunks)
+            changes.removed += removed
+            marks.update(new_marks)
+        if marks:
+            number = self.numbers.take()
+            changes.chunks[number] = marks
+            self.marks[number] = list(marks)
+        changes.scalars = {
+            "watermark": self.watermark,
+            "horizons": tuple(self.horizons),
+            "placed": self.placed,
+            "next_number": self.numbers.next,
+            "dropped": self.dropped,
+        }
+        return changes
+
+    def _are_gone(self, runs: list[int]) -> bool:
+        return not any(n in window.runs for window in self.windows for n in runs)
+
+    def absorb(self, changes: Changes) -> None:
+        scalars = changes.scalars
+        self.watermark, self.dropped = scalars["watermark"], scalars["dropped"]
+        self.horizons, self.placed = list(scalars["horizons"]), scalars["placed"]
+        self.numbers.next = scalars["next_number"]
+        for number in changes.removed:
+            self.marks.pop(number, None)
+            for window in self.windows:
+                window.runs.pop(number, None)
+        for number, chunk in sorted(changes.chunks.items()):
+            if isinstance(chunk, dict):
+                self.marks[number] = list(chunk)
+                for run, positions in chunk.items():
+                    for window in self.windows:
+                        window.load_marks(run, positions)
+            else:
+                side, tuples, matched = chunk
+                self.windows[side].load(number, tuples, matched)

@@ -1,0 +1,61 @@
+"""The handshake join: two streams that pass each other in opposite directions."""
+
+from __future__ import annotations
+
+from windrow.engine.joins.batches import Sides
+from windrow.engine.joins.cell import Cell
+from windrow.engine.joins.runs import Run
+from windrow.engine.joins.seat import Seat
+from windrow.engine.joins.spec import JoinQuery
+from windrow.engine.workers.worker import Message
+
+
+class Handshake(Cell):
+    """A pipeline of ``n`` segments in one worker (004_32846949b9597348, section 4.2).
+
+    A left run enters at the first segment, a right run at the last; both move on as they age, and
+    are matched when they meet, by when the older has passed its window at the latest. So pairs
+    come late: a tuple stays in a segment for a n-th of its window.
+    """
+
+    def __init__(self, query: JoinQuery, n: int) -> None:
+        super().__init__(query, Seat())
+        self.n = n
+        for window in self.windows:
+            window.is_merging = False
+
+    def match(self, sides: Sides) -> list[Message]:
+        """Let the new tuples enter, and meet those that are in their segment or behind it."""
+        given: list[Message] = []
+        for side, tuples in enumerate(sides):
+            if tuples is None:
+                continue
+            run = Run(self.query, side, tuples)
+            self.windows[side].add(run)
+            for other in self.windows[1 - side]:
+                if self._have_met(run, other, self.horizons):
+                    given += self._meet(run, other)
+        return given
+
+    def move_on(self, horizons: tuple[int, int]) -> list[Message]:
+        """Let all move on, and meet those that they pass."""
+        before, after = self.horizons, [max(h) for h in zip(self.horizons, horizons, strict=True)]
+        given: list[Message] = []
+        for left in self.windows[0]:
+            for right in self.windows[1]:
+                if not self._have_met(left, right, before) and self._have_met(left, right, after):
+                    given += self._meet(left, right)
+        return given + super().move_on(horizons)
+
+    def _meet(self, a: Run, b: Run) -> list[Message]:
+        met = list(self.pairs(a, b))
+        return met + list(self.pairs(b, a)) if self.query.by_count else met
+
+    def _have_met(self, a: Run, b: Run, horizons: list[int]) -> bool:
+        """Whether two runs of different sides are in one segment, or have passed each other."""
+        return self._segment(a, horizons) + self._segment(b, horizons) >= self.n - 1
+
+    def _segment(self, run: Run, horizons: list[int]) -> int:
+        """How many segments a run has left behind, as its oldest tuple has aged."""
+        age = horizons[run.side] - run.first
+        return min(max(age * self.n // (self.query.lengths[run.side] + 1), 0), self.n - 1)

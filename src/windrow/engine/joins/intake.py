@@ -1,0 +1,33 @@
+"""Intake of a join: the tuples of one side with their control columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from windrow.engine.columns import to_microseconds
+from windrow.engine.control import ARRIVAL, TIME
+from windrow.engine.joins.messages import labelled
+from windrow.engine.joins.spec import JoinQuery
+
+
+def take_in(query: JoinQuery, side: int, batch: pa.Table, arrived: int) -> tuple[pa.Table, int]:
+    """The tuples of a batch that have a time, as a message, and how many have none.
+
+    Given that ``arrived`` tuples of the side have come before, tuples are numbered as they arrive,
+    unless they are already: the numbers tell the tuples of a side apart.
+    """
+    tuples = batch.select(query.needed_columns(side))
+    if ARRIVAL in batch.column_names:
+        tuples = tuples.append_column(ARRIVAL, batch[ARRIVAL])
+    else:
+        numbers = np.arange(arrived, arrived + len(batch))
+        tuples = tuples.append_column(ARRIVAL, pa.array(numbers))
+    if query.time is not None:
+        time = batch[query.time[side]]
+        if time.null_count:
+            is_known = pc.is_valid(time)
+            tuples, time = tuples.filter(is_known), time.filter(is_known)
+        tuples = tuples.append_column(TIME, pa.array(to_microseconds(time)))
+    return labelled(tuples, "tuples", side), len(batch) - len(tuples)

@@ -1,0 +1,135 @@
+"""Whether tuples have matched, over all cells that have a copy of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.engine.columns import Int64s
+from windrow.engine.control import ARRIVAL
+from windrow.engine.joins.messages import MATCHED, integers, kind_of, side_of
+from windrow.engine.joins.results import closed_rows
+from windrow.engine.joins.runs import places
+from windrow.engine.joins.spec import JoinQuery
+from windrow.engine.joins.state import Changes, StoredWorker
+from windrow.engine.routes import Route
+from windrow.engine.workers.worker import Message
+
+
+@dataclass(frozen=True)
+class ByTuple(Route):
+    """What is told of a tuple to the worker of its arrival number; results to any."""
+
+    n: int
+
+    def targets(self, message: Any, instance: int) -> list[Any]:
+        if kind_of(message) == "result":
+            chosen = len(message) % self.n
+            return [message if j == chosen else None for j in range(self.n)]
+        workers = integers(message, ARRIVAL) % self.n
+        return [message.filter(pa.array(workers == j)) for j in range(self.n)]
+
+    def describe(self) -> str:
+        return f"what is known of a tuple to arrival mod {self.n}"
+
+
+class Matches(StoredWorker):
+    """Gives the rows of tuples whose windows are over; what else is a result passes by.
+
+    All cells tell of a tuple with the same watermark, so nothing is kept.
+    """
+
+    holds_state = False
+
+    def __init__(self, query: JoinQuery) -> None:
+        self.query = query
+        self.pushed: dict[tuple[str, int], list[pa.Table]] = {}
+
+    def push(self, message: Message) -> None:
+        kind = kind_of(message)
+        side = 0 if kind == "result" else side_of(message)
+        self.pushed.setdefault((kind, side), []).append(message)
+
+    def advance(self, watermark: int) -> list[Message]:
+        pushed, self.pushed = self.pushed, {}
+        given: list[Message] = pushed.get(("result", 0), [])
+        for side in (0, 1):
+            self.tell(side, pushed.get(("matched", side), []))
+            if closed := pushed.get(("closed", side)):
+                tuples = pa.concat_tables(closed, promote_options="permissive")
+                told = np.isin(integers(tuples, ARRIVAL), self.matched(side))
+                matched = told | np.asarray(tuples[MATCHED])
+                given.append(closed_rows(self.query, side, tuples, matched))
+                self.close(side, tuples)
+        return given
+
+    def tell(self, side: int, told: list[pa.Table]) -> None:
+        """Take the numbers of tuples that have matched."""
+        self.told = [integers(t, ARRIVAL) for t in told]
+
+    def matched(self, side: int) -> Int64s:
+        """The numbers of all tuples that have matched."""
+        return np.concatenate([*self.told, np.zeros(0, np.int64)])
+
+    def close(self, side: int, tuples: pa.Table) -> None:
+        """Forget tuples whose windows are over."""
+
+    def changes(self) -> Changes:
+        return Changes()
+
+    def absorb(self, changes: Changes) -> None:
+        """Nothing is kept."""
+
+
+class Ledger(Matches):
+    """Remembers which tuples have matched until their windows are over.
+
+    Windows are over in order of place, so what is told at once is kept as it came until the last
+    of it has closed.
+    """
+
+    holds_state = True
+
+    def __init__(self, query: JoinQuery) -> None:
+        super().__init__(query)
+        self.entries: dict[int, tuple[int, Int64s, int]] = {}
+        """(side, numbers, last place) of tuples that have matched."""
+        self.next_number = 0
+        self.unsaved: set[int] = set()
+        self.removed: list[int] = []
+
+    def tell(self, side: int, told: list[pa.Table]) -> None:
+        if not told:
+            return
+        numbers = np.unique(np.concatenate([integers(t, ARRIVAL) for t in told]))
+        last = max(int(places(self.query, t).max()) for t in told)
+        self.entries[self.next_number] = side, numbers, last
+        self.unsaved.add(self.next_number)
+        self.next_number += 1
+
+    def matched(self, side: int) -> Int64s:
+        own = [numbers for of, numbers, _ in self.entries.values() if of == side]
+        return np.concatenate([*own, np.zeros(0, np.int64)])
+
+    def close(self, side: int, tuples: pa.Table) -> None:
+        closed = int(places(self.query, tuples).max())
+        for number, (of, _, last) in list(self.entries.items()):
+            if of == side and last <= closed:
+                del self.entries[number]
+                if number not in self.unsaved:
+                    self.removed.append(number)
+                self.unsaved.discard(number)
+
+    def changes(self) -> Changes:
+        new = {number: self.entries[number] for number in sorted(self.unsaved)}
+        removed, self.removed, self.unsaved = self.removed, [], set()
+        return Changes({"next_number": self.next_number}, new, removed)
+
+    def absorb(self, changes: Changes) -> None:
+        for number in changes.removed:
+            self.entries.pop(number, None)
+        self.entries.update(changes.chunks)
+        self.next_number = changes.scalars["next_number"]

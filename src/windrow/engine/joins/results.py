@@ -1,0 +1,33 @@
+"""Rows of a join's result: pairs, and tuples of one side alone."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from windrow.engine.joins.attributes import Mask
+from windrow.engine.joins.messages import data_of
+from windrow.engine.joins.spec import JoinQuery
+
+
+def pair_rows(query: JoinQuery, left: pa.Table, right: pa.Table) -> pa.Table:
+    """Each row of the left with that of the right, the columns with their prefixes."""
+    columns = [*left.columns, *right.columns]
+    names = [prefix + name for prefix, names in zip(query.prefixes, (left, right), strict=True)
+             for name in names.column_names]  # fmt: skip
+    return pa.table(columns, names=names)
+
+
+def closed_rows(query: JoinQuery, side: int, tuples: pa.Table, matched: Mask) -> pa.Table:
+    """What follows from the tuples of a side whose windows are over.
+
+    Of a semi join those that have matched, else those that have not, with nulls for the other side.
+    """
+    data = data_of(tuples.filter(pa.array(matched if query.how == "semi" else ~matched)))
+    names = [query.prefixes[side] + name for name in data.column_names]
+    if not query.has_pairs:
+        return data.rename_columns(names).replace_schema_metadata(None)
+    columns = dict(zip(names, data.columns, strict=True))
+    fields = query.output_schema()
+    return pa.table(
+        [columns.get(f.name, pa.nulls(len(data), f.type)) for f in fields], names=fields.names
+    )

@@ -1,0 +1,129 @@
+"""The runs of one side's window: few, sorted, and gone when nothing can match them any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.engine.columns import Int64s
+from windrow.engine.joins.attributes import Mask
+from windrow.engine.joins.runs import Run, merged
+from windrow.engine.joins.spec import JoinQuery
+
+_SPAN = 8
+"""Runs are merged to at most this part of the window, so that little expired is kept."""
+
+Chunk = tuple[int, pa.Table, Mask | None] | dict[int, Int64s]
+"""What is stored: a run (side, tuples, matched), or the positions that have matched by run."""
+
+
+@dataclass
+class Numbers:
+    """Numbers of chunks, each given once."""
+
+    next: int = 0
+
+    def take(self) -> int:
+        self.next += 1
+        return self.next - 1
+
+
+class WindowRuns:
+    """The tuples of one side as runs by number, in the order they came.
+
+    A batch adds a run. The last runs are merged as long as they are of like length, and short
+    against the window: at most about ``2 * 8 + log2(tuples)`` runs are there to be searched, each
+    tuple is merged O(log tuples) times, and what has expired goes within an eighth of the window.
+    """
+
+    def __init__(self, query: JoinQuery, side: int, numbers: Numbers) -> None:
+        self.query, self.side, self.numbers = query, side, numbers
+        self.length = query.lengths[side]
+        self.is_merging = True
+        self.runs: dict[int, Run] = {}
+        self.unsaved: set[int] = set()
+        self.removed: list[int] = []
+        self.fresh: dict[int, list[Int64s]] = {}
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs.values())
+
+    def add(self, run: Run) -> None:
+        """Take in a run that is younger than all here."""
+        self._put(run)
+        while self.is_merging and len(self.runs) > 1:
+            older, newer = list(self.runs)[-2:]
+            a, b = self.runs[older], self.runs[newer]
+            span = max(a.last, b.last) - min(a.first, b.first)
+            if len(a) > 2 * len(b) or span > self.length // _SPAN:
+                return
+            self._remove(older)
+            self._remove(newer)
+            self._put(merged(a, b))
+
+    def _put(self, run: Run) -> None:
+        number = self.numbers.take()
+        self.runs[number] = run
+        self.unsaved.add(number)
+
+    def _remove(self, number: int) -> None:
+        del self.runs[number]
+        self.fresh.pop(number, None)
+        if number in self.unsaved:
+            self.unsaved.discard(number)
+        else:
+            self.removed.append(number)
+
+    def evict(self, horizon: int) -> None:
+        """Remove the runs that nothing from the horizon on can see."""
+        for number in [n for n, run in self.runs.items() if run.last + self.length < horizon]:
+            self._remove(number)
+
+    def closing(self, since: int, horizon: int) -> Iterator[tuple[Run, Int64s]]:
+        """The tuples whose windows are over at the horizon but were not before."""
+        for run in self:
+            ends = (run.first + self.length, run.last + self.length)
+            if ends[0] < horizon and ends[1] >= since:
+                places = run.places + self.length
+                positions = np.flatnonzero((places < horizon) & (places >= since))
+                if len(positions):
+                    yield run, positions
+
+    def mark(self, run: Run, positions: Int64s) -> None:
+        """Remember that tuples of a run have matched."""
+        assert run.matched is not None
+        new = np.unique(positions[~run.matched[positions]])
+        if len(new) == 0:
+            return
+        run.matched[new] = True
+        number = next((n for n, own in self.runs.items() if own is run), None)
+        if number is not None and number not in self.unsaved:
+            self.fresh.setdefault(number, []).append(new)
+
+    def save(self) -> tuple[dict[int, Chunk], dict[int, Int64s], list[int]]:
+        """Runs not saved yet, positions matched since in those that are, runs removed."""
+        new: dict[int, Chunk] = {}
+        for number in sorted(self.unsaved):
+            run = self.runs[number]
+            new[number] = self.side, run.tuples, _copy(run.matched)
+        marks = {number: np.concatenate(parts) for number, parts in self.fresh.items()}
+        removed, self.removed = self.removed, []
+        self.unsaved, self.fresh = set(), {}
+        return new, marks, removed
+
+    def load(self, number: int, tuples: pa.Table, matched: Mask | None) -> None:
+        """Take up a run that was saved."""
+        self.runs[number] = Run(self.query, self.side, tuples, _copy(matched))
+        self.runs = dict(sorted(self.runs.items()))
+
+    def load_marks(self, number: int, positions: Int64s) -> None:
+        run = self.runs.get(number)
+        if run is not None and run.matched is not None:
+            run.matched[positions] = True
+
+
+def _copy(mask: Mask | None) -> Mask | None:
+    return None if mask is None else mask.copy()

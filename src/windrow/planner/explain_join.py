@@ -1,0 +1,33 @@
+"""What a join will do, in words."""
+
+from __future__ import annotations
+
+from windrow.engine.joins.spec import JoinQuery
+from windrow.engine.stages import Stages
+from windrow.planner.join_layout import GridChoice
+
+_WHY_BASELINE = {
+    "centralised": "one owner sends its windows out with each batch, as given; a grid is faster",
+    "handshake": "the streams pass each other segment by segment, as given; a grid is faster",
+}
+
+
+def explain_join(
+    query: JoinQuery, choice: GridChoice, strategy: str, stages: Stages, runs: str
+) -> str:
+    """The predicate, the windows, the layout and its stages."""
+    unit = "tuples" if query.by_count else "us"
+    left, right = query.lengths
+    order = "arrival" if query.time is None else f"{query.time[0]} and {query.time[1]}"
+    layout = f"{choice.grid.describe(query)}: {choice.why}"
+    if strategy != "grid":
+        layout = f"{strategy} of {choice.grid.n}: {_WHY_BASELINE[strategy]}"
+    lines = {
+        "join": f"{query.how} on {query.on.describe()}",
+        "within": f"the last {left} {unit} of the left, {right} {unit} of the right",
+        "order": order,
+        "layout": layout,
+        "runs": runs,
+        "stages": stages.describe().replace("\n", "\n" + " " * 9),
+    }
+    return "\n".join(f"{name:<8} {value}" for name, value in lines.items())

@@ -1,0 +1,49 @@
+"""Messages and stages survive the way to another process."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+from windrow.engine.in_process import Traffic, emit_traffic
+from windrow.engine.joins import in_process
+from windrow.engine.joins.in_process import collect
+from windrow.engine.messages import pack, unpack
+
+cloudpickle = pytest.importorskip("pyspark.cloudpickle")
+
+
+def packed_traffic(node: Any, traffic: Traffic) -> Traffic:
+    sent = emit_traffic(node, traffic)
+    return {target: [unpack(pack(m)) for m in messages] for target, messages in sent.items()}
+
+
+def table(seed: int) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {"t": rng.integers(0, 100, 60), "k": ["x", "y", None] * 20, "a": rng.random(60)}
+    )
+
+
+@pytest.mark.parametrize("strategy", ["grid", "centralised", "handshake"])
+@pytest.mark.parametrize("within", ["20 us", 7])
+@pytest.mark.parametrize("how", ["full_outer", "semi"])
+def test_joins_run_over_packed_messages(
+    monkeypatch: pytest.MonkeyPatch, strategy: str, within: Any, how: str
+) -> None:
+    on = wr.equi("k") & wr.band(a=0.2) & wr.theta(lambda x, y: x["a"] < y["a"])
+    join = wr.join(
+        table(1), table(2), within=within, on=on, time="t", how=how, strategy=strategy,
+        layout=(2, 2), partitions=2,
+    )  # fmt: skip
+    expected = join.collect()
+    query, stages = pickle.loads(cloudpickle.dumps((join.query, join.stages())))
+    monkeypatch.setattr(in_process, "emit_traffic", packed_traffic)
+    found = collect(query, stages, table(1), table(2))
+    assert sorted(map(str, found.to_pylist())) == sorted(map(str, expected.to_pylist()))
+    assert len(found) > 10

@@ -1,0 +1,82 @@
+"""Which grid a join runs on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+from windrow.core.predicates import Predicate
+from windrow.engine.joins.grid import Grid
+from windrow.engine.joins.spec import JoinQuery
+from windrow.planner.join_layout import choose_grid
+
+SCHEMA = pa.schema([("a", pa.float64()), ("k", pa.int64())])
+THETA = wr.theta(lambda x, y: x["a"] < y["a"])
+
+
+def query(on: Predicate) -> JoinQuery:
+    table = SCHEMA.empty_table()
+    return wr.join(table, table, within=1, on=on).query
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"layout": (2, 3)}, Grid(2, 3)),
+        ({"layout": (2, 3), "degree": 6}, Grid(2, 3)),
+        ({"layout": "square", "degree": 9}, Grid(3, 3)),
+        ({"layout": "square", "cores": 8}, Grid(2, 2)),
+        ({"layout": "linear", "degree": 4}, Grid(1, 4)),
+        ({"layout": "linear", "degree": 4, "rates": (9, 1)}, Grid(4, 1)),
+        ({"layout": "rectangular", "degree": 15, "rates": (1000, 3000)}, Grid(3, 5)),
+        ({"cores": 16}, Grid(4, 4)),
+        ({"cores": 4, "rates": (1, 100)}, Grid(1, 4)),
+        ({"cores": 4, "rates": (100, 1)}, Grid(4, 1)),
+        ({"cores": 7}, Grid(1, 7)),
+        ({}, Grid()),
+    ],
+)
+def test_any_predicate_runs_on_a_grid(given: dict[str, Any], expected: Grid) -> None:
+    assert choose_grid(query(THETA), **given).grid == expected
+
+
+@pytest.mark.parametrize(
+    ("on", "given", "expected"),
+    [
+        (wr.equi("k"), {"cores": 4}, Grid(partitions=4, by_equi=True)),
+        (wr.equi("k") & THETA, {"degree": 3}, Grid(partitions=3, by_equi=True)),
+        (wr.band(a=1), {"cores": 4}, Grid(partitions=4, by_band=0)),
+        (wr.band(a=0) & wr.band(k=2), {"cores": 4}, Grid(partitions=4, by_band=1)),
+        (wr.band(a=float("inf")), {"cores": 4}, Grid(2, 2)),
+        (wr.equi("k"), {"layout": (2, 2)}, Grid(2, 2)),
+        (wr.equi("k"), {"layout": (1, 2), "partitions": 3}, Grid(1, 2, 3, by_equi=True)),
+        (wr.equi("k"), {"partitions": 2, "degree": 8}, Grid(2, 2, 2, by_equi=True)),
+        (wr.equi("k"), {"partitions": 4}, Grid(partitions=4, by_equi=True)),
+    ],
+)
+def test_equalities_and_bands_are_partitioned_first(
+    on: Predicate, given: dict[str, Any], expected: Grid
+) -> None:
+    assert choose_grid(query(on), **given).grid == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"layout": (0, 2)}, "layout rows must be a positive number of workers; got rows=0"),
+        ({"layout": (2, 2.5)}, "layout columns must be a positive number"),
+        ({"layout": (2,)}, r"layout must be \(m, n\) or one of"),
+        ({"layout": "round"}, r"layout must be \(m, n\) or one of .*; got layout='round'"),
+        ({"layout": "square", "degree": 6}, "square number of workers; got 6.\nHint: 4 and 9"),
+        ({"layout": (2, 2), "degree": 6}, "must be the degree; got 1 x 2 x 2 with degree=6"),
+        ({"degree": 0}, "degree must be a positive number of workers; got degree=0"),
+        ({"degree": True}, "degree must be a positive number"),
+        ({"partitions": 2}, "partitions need an equi or a finite band"),
+    ],
+)
+def test_what_is_wrong_is_said(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(wr.WindrowError, match=message):
+        choose_grid(query(THETA), **given)

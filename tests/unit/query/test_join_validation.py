@@ -1,0 +1,146 @@
+"""Everything wrong with a join is said when it is built."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+
+TABLE = pa.table(
+    {
+        "symbol": ["a", "b"],
+        "ts": np.array([0, 1], "datetime64[us]"),
+        "zoned": pa.array([0, 1], pa.timestamp("us", "UTC")),
+        "seq": [0, 1],
+        "price": [1.0, 2.0],
+        "tags": [["x"], ["y"]],
+        "cost": [Decimal("1.5"), Decimal("2.5")],
+    }
+)
+
+
+def build(**given: Any) -> wr.Join:
+    how: dict[str, Any] = {"within": "1 s", "on": wr.equi("symbol"), "time": "ts", **given}
+    return wr.join(how.pop("left", TABLE), how.pop("right", TABLE), **how)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"left": 3}, "dicts of NumPy arrays as left; got int"),
+        ({"right": [1]}, "dicts of NumPy arrays as right; got list"),
+        (
+            {"within": "0 s"},
+            "within must be a positive duration or number of tuples; got within='0",
+        ),
+        ({"within": (1, 0)}, r"got within=\(1, 0\)"),
+        ({"within": -5}, "must be a positive duration or number"),
+        ({"within": 1.5}, "join within must be a duration"),
+        ({"within": True}, "join within must be a duration"),
+        ({"within": ("1 s", 5)}, "both of tuples; got within="),
+        ({"within": ("1 s",)}, "one length or a pair"),
+        ({"within": "50000000 days"}, "less than 30,000 years"),
+        ({"on": "symbol"}, "on must be a predicate; got on='symbol'.\nHint: .*wr.equi"),
+        ({"on": wr.equi("symbl")}, r"equi: column not found on the left: 'symbl'.\nHint.*'symbol'"),
+        ({"on": wr.equi(("symbol", "sym"))}, "equi: column not found on the right: 'sym'"),
+        ({"on": wr.equi(("symbol", "seq"))}, "'symbol' of string with 'seq' of bigint"),
+        ({"on": wr.equi("tags")}, "equi compares plain values of one kind"),
+        ({"on": wr.equi(("ts", "zoned"))}, "'ts' of timestamp_ntz with 'zoned' of timestamp"),
+        ({"on": wr.band(symbol=1)}, "band compares numbers, timestamps or dates"),
+        ({"on": wr.band(cost=1)}, "'cost' of decimal.*\nHint: cast"),
+        ({"on": wr.band(price="1 s")}, "a duration is a band of timestamps"),
+        ({"on": wr.band(ts=1.5)}, "a band of timestamps or dates is a duration"),
+        ({"on": wr.theta(lambda x, y: x["pric"] > 0)}, "the left side has no column 'pric'"),
+        (
+            {"on": wr.theta(lambda x, y: True)},
+            r"theta function .*<lambda> must return .* shape \(\)",
+        ),
+        ({"time": None}, "windows of time need an event time"),
+        ({"time": "tz"}, "time: column not found on the left: 'tz'.\nHint"),
+        ({"time": ("ts", "price")}, "got 'price' of double on the right"),
+        ({"time": 3}, "join time must be the name of a column"),
+        ({"delay": "-1 s"}, "join delay must not be negative"),
+        ({"how": "outer"}, "how must be one of .*; got how='outer'"),
+        ({"strategy": "magic"}, "strategy must be one of .*; got strategy='magic'"),
+        ({"prefixes": ("", "")}, r"'symbol' twice with prefixes=\('', ''\)"),
+        ({"prefixes": ("l_",)}, "prefixes must be a pair of texts"),
+        ({"layout": (2, 0)}, "layout columns must be a positive number of workers"),
+        ({"layout": (2, 2), "degree": 5}, "must be the degree"),
+    ],
+)
+def test_what_is_wrong_is_said(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(wr.WindrowError, match=message):
+        build(**given)
+
+
+@pytest.mark.parametrize("within", ["1 s", timedelta(seconds=1), np.timedelta64(1, "s")])
+def test_durations_are_windows_of_time(within: Any) -> None:
+    assert not build(within=within).query.by_count
+    assert build(within=within).query.lengths == (1_000_000, 1_000_000)
+
+
+@pytest.mark.parametrize("within", [5, np.int32(5), (5, 5)])
+def test_integers_are_windows_of_tuples(within: Any) -> None:
+    assert build(within=within, time=None).query.by_count
+
+
+def test_a_function_that_cannot_work_on_nothing_is_not_refused() -> None:
+    def of_lists(left: Any, right: Any) -> Any:
+        return np.array([a < b for a, b in zip(left["seq"], right["seq"], strict=True)])
+
+    def of_extremes(left: Any, right: Any) -> Any:
+        return left["seq"] < right["seq"].max()
+
+    for function in (of_lists, of_extremes):
+        assert len(build(on=wr.theta(function)).collect()) > 0
+
+
+def test_what_goes_wrong_in_a_function_names_it() -> None:
+    def is_fussy(left: Any, right: Any) -> Any:
+        if len(left["seq"]):
+            raise RuntimeError("no more")
+        return left["seq"] < right["seq"]
+
+    def is_numeric(left: Any, right: Any) -> Any:
+        return left["seq"] - right["seq"]
+
+    with pytest.raises(wr.WindrowError, match=r"is_fussy failed on a block of 4.*RuntimeError"):
+        build(on=wr.theta(is_fussy)).collect()
+    with pytest.raises(wr.WindrowError, match=r"is_numeric must return one boolean.*int64 for 4"):
+        build(on=wr.theta(is_numeric)).collect()
+
+
+def test_a_functions_blocks_cannot_be_written_to() -> None:
+    def is_rude(left: Any, right: Any) -> Any:
+        left["seq"][:] = 0
+        return left["seq"] == 0
+
+    with pytest.raises(wr.WindrowError, match="read-only"):
+        build(on=wr.theta(is_rude)).collect()
+
+
+def test_semi_and_anti_keep_the_prefix_and_need_no_other() -> None:
+    made = build(how="semi", prefixes=("", "")).collect()
+    assert made.column_names == TABLE.column_names
+    assert build(how="anti").collect().column_names == [f"left_{n}" for n in TABLE.column_names]
+
+
+def test_prefixes_are_settable() -> None:
+    made = build(prefixes=("", "other_")).collect()
+    assert made.column_names == [*TABLE.column_names, *(f"other_{n}" for n in TABLE.column_names)]
+
+
+def test_explain_says_what_runs_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+    build(degree=2).explain()
+    printed = capsys.readouterr().out
+    assert "inner on l.symbol = r.symbol" in printed
+    assert "2 partitions by hash(l.symbol): equalities tell" in printed
+    assert "Cell x 2" in printed
+    build(strategy="handshake", degree=3).explain()
+    assert "Handshake of 3" in capsys.readouterr().out
