@@ -26,6 +26,7 @@ from windrow.engine.intake import take_in
 from windrow.engine.messages import pack, unpack
 from windrow.engine.stages import Collect, Emit, Stages, Work
 from windrow.engine.state import MemoryStore, NotAnAncestor, StateLog
+from windrow.engine.workers import win_seq
 from windrow.engine.workers.worker import Worker
 from windrow.kernels.interval_windows import NEVER
 from windrow.patterns.lowering import lower
@@ -48,11 +49,12 @@ Place = tuple[int, int]
 
 @contextmanager
 def much_is_little() -> Iterator[None]:
-    """Records, chunks and batches held back are put together soon, chunks cut short."""
+    """Records, chunks and batches held back are put together soon, keys soon forgotten."""
     with (
         patch.multiple(state, _MOST_RECORDS=3, _LEAST_ENTRIES=2),
         patch.multiple(chunk_log, _MOST_CHUNKS=4, _MERGED=3, LEAST_CHUNK=2, _SPARE=1),
         patch.object(placing, "_MANY", 2),
+        patch.object(win_seq, "LEAST_FORGOTTEN", 2),
     ):
         yield
 
@@ -246,18 +248,22 @@ def test_so_do_workers_of_tuples_in_order_of_arrival(
 
 
 def worker_of(query: wr.Query) -> Worker:
-    complete = query._complete()
-    (node,) = lower(complete, wr.WinSeq()).nodes
-    assert isinstance(node, Work)
-    return node.make(0)
+    (work,) = [n for n in lower(query._complete(), wr.WinSeq()).nodes if isinstance(n, Work)]
+    return work.make(0)
 
 
 def tuples_of(query: wr.Query, keys: list[Any], times: Any) -> pa.Table:
+    """As the query's worker is sent them."""
     n = len(keys)
     numbers = np.arange(n)
     columns = {"k": pa.array(keys), "t": pa.array(times), "seq": numbers, "x": numbers}
     batch = pa.table({**columns, "y": numbers / 2, "d": pa.array(times)})
-    return take_in(query._complete(), batch)[0]
+    traffic: Traffic = {0: [take_in(query._complete(), batch)[0]]}
+    for node in lower(query._complete(), wr.WinSeq()).nodes:
+        if isinstance(node, Emit):
+            traffic = emit_traffic(node, traffic)
+    ((message,),) = traffic.values()
+    return message
 
 
 def written(
