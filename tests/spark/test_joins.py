@@ -256,8 +256,9 @@ def test_a_stream_goes_on_from_its_checkpoint_and_refuses_that_of_another(
         write(case)
     assert rows_of(spark.read.parquet(str(tmp_path / "results"))) == expected(sides, case)
     for side in (0, 1):
-        late = pa.Table.from_pylist([{**sides.rows[side][-1], "t": LATER + 1}])
-        pq.write_table(late, tmp_path / f"{side}" / "9.parquet")
+        later = {**sides.rows[side][0], "t": LATER + 1, "k": "a", "a": 1, "b": 1.0}
+        file = tmp_path / f"{side}" / "9.parquet"
+        pq.write_table(pa.Table.from_pylist([later]), file)
     with pytest.raises(StreamingQueryException, match="another query or of another parallelism"):
         write(CASES["theta on a grid"])
 
