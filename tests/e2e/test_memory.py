@@ -62,7 +62,7 @@ def run(make: Callable[[wr.Query], wr.Query], tuples: int) -> dict[str, Any]:
     source = wr.stream(make_batch(0, rng)).key_by("k").event_time("t")
     query = make(source)._complete()
     runner = InProcess(query, lower(query, wr.WinSeq()))
-    worker = runner.workers[0][0]
+    [[worker]] = runner.workers.values()
     assert isinstance(worker, WinSeq)
     most = {"waiting": 0, "alive": 0, "logged": 0, "room": 0}
     results, settled = 0, 0

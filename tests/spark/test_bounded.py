@@ -33,10 +33,3 @@ def test_queries_over_dataframes_are_checked_when_built(spark: SparkSession) -> 
         query.event_time("tss")
     with pytest.raises(wr.WindrowError, match="call to_df\\(\\) instead"):
         query.window(wr.CountWindow(2)).agg(n=wf.count()).collect()
-
-
-def test_streaming_dataframes_are_refused(spark: SparkSession) -> None:
-    stream = spark.readStream.format("rate").load()
-    query = wr.stream(stream).window(wr.CountWindow(2)).agg(n=wf.count())
-    with pytest.raises(wr.WindrowError, match="got a streaming DataFrame"):
-        query.to_df()
