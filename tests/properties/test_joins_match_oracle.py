@@ -6,7 +6,6 @@ batches.
 
 from __future__ import annotations
 
-import pickle
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -26,7 +25,6 @@ from windrow.engine.in_process import final_watermark
 from windrow.engine.joins import batches as batches_module
 from windrow.engine.joins import window_runs
 from windrow.engine.joins.in_process import JoinInProcess
-from windrow.engine.joins.state import Changes
 from windrow.kernels import band_join
 
 SCHEMA = pa.schema(
@@ -168,28 +166,24 @@ def arrivals(draw: st.DrawFn, delay: int) -> list[tuple[int, dict[str, Any]]]:
     return sorted(made, key=lambda arrival: arrival[1]["t"] + rng.randint(0, delay) * 1000)
 
 
-class Store:
-    """What workers have stored, put together."""
+class Restarts:
+    """Stops a runner between batches and goes on with another, new or one that is behind."""
 
-    def __init__(self) -> None:
-        self.stored: dict[Any, Changes] = {}
+    def __init__(self, join: wr.Join) -> None:
+        self.join = join
+        self.spare = JoinInProcess(join.query, join.stages())
 
-    def save(self, runner: JoinInProcess) -> None:
-        for place, changes in runner.changes().items():
-            whole = self.stored.setdefault(place, Changes())
-            whole.scalars = changes.scalars
-            for number in changes.removed:
-                assert number in whole.chunks
-                del whole.chunks[number]
-            assert not whole.chunks.keys() & changes.chunks.keys()
-            whole.chunks.update(pickle.loads(pickle.dumps(changes.chunks)))
-
-    def taken_up(self, runner: JoinInProcess, join: wr.Join) -> JoinInProcess:
-        new = JoinInProcess(join.query, join.stages())
-        new.absorb(pickle.loads(pickle.dumps(self.stored)))
-        new.watermark, new.arrived = runner.watermark, runner.arrived
-        new._dropped_at_intake = runner._dropped_at_intake
-        return new
+    def maybe(self, data: st.DataObject, runner: JoinInProcess) -> JoinInProcess:
+        if not data.draw(st.booleans()):
+            return runner
+        snapshot = runner.snapshot()
+        if not data.draw(st.booleans()):
+            return runner
+        if data.draw(st.booleans()):
+            self.spare = JoinInProcess(self.join.query, self.join.stages())
+        other, self.spare = self.spare, runner
+        other.restore(snapshot)
+        return other
 
 
 def shown(x: Any, y: Any, how: str) -> str:
@@ -275,7 +269,7 @@ def test_windows_of_time(data: st.DataObject, within: Any, how: str, delay: int)
     on, join = draw_join(data, within, how, time="t", delay=delay * 1000)
     parts = cut(data, data.draw(arrivals(delay)))
     sides: tuple[Rows, Rows] = ([], [])
-    store, greatest = Store(), None
+    restarts, greatest = Restarts(join), None
     runner, given_rows = JoinInProcess(join.query, join.stages()), Counter[str]()
     with small_blocks(data):
         for part in parts:
@@ -292,10 +286,7 @@ def test_windows_of_time(data: st.DataObject, within: Any, how: str, delay: int)
                     sides, on, join.query.lengths, within, how, runner.watermark
                 )
                 assert given_rows == so_far
-            if data.draw(st.booleans()):
-                store.save(runner)
-                if data.draw(st.booleans()):
-                    runner = store.taken_up(runner, join)
+            runner = restarts.maybe(data, runner)
         given_rows += rows_of(runner.finish())
     assert runner.dropped == 0
     assert given_rows == expected_rows(sides, on, within, how, "t")
@@ -310,7 +301,7 @@ def test_windows_by_count(
     on, join = draw_join(data, within, how, **timing)
     parts = cut(data, data.draw(arrivals(delay)))
     sides: tuple[Rows, Rows] = ([], [])
-    store, greatest = Store(), None
+    restarts, greatest = Restarts(join), None
     runner, given_rows = JoinInProcess(join.query, join.stages()), Counter[str]()
     with small_blocks(data):
         for number, part in enumerate(parts):
@@ -326,10 +317,7 @@ def test_windows_by_count(
                 newest = max(row["t"] for _, row in part)
                 greatest = newest if greatest is None else max(newest, greatest)
                 given_rows += rows_of(runner.advance(final_watermark(greatest, delay * 1000)))
-            if data.draw(st.booleans()):
-                store.save(runner)
-                if data.draw(st.booleans()):
-                    runner = store.taken_up(runner, join)
+            runner = restarts.maybe(data, runner)
         given_rows += rows_of(runner.finish())
     assert runner.dropped == 0
     assert given_rows == expected_rows(sides, on, within, how, "t")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,12 +76,9 @@ class Placing:
             self.add(waiting)
         return Placed(tuple(placed), _joined(late) if late else None, previous)
 
-    def restore(self, pending: Mapping[str, Any], watermark: int, next_number: int) -> None:
+    def restore(self, pending: dict[int, pa.Table], watermark: int, next_number: int) -> None:
         """Hold back what another did at the watermark."""
-        numbers = sorted(map(int, pending))
-        known = {n: self.pending.get(n) for n in numbers}
-        held = {n: pending[str(n)] if t is None else t for n, t in known.items()}
-        self.pending = {n: split_at(tuples, watermark)[1] for n, tuples in held.items()}
+        self.pending = {n: split_at(tuples, watermark)[1] for n, tuples in pending.items()}
         self.watermark, self.next_number = watermark, next_number
 
     def order(self, tuples: pa.Table, codes: Int64s) -> Int64s:

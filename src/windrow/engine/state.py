@@ -64,6 +64,11 @@ class State:
         names = [name.removeprefix(kind) for name in self.chunks if name.startswith(kind)]
         return _Lazy(names, lambda name: self.chunks[kind + name])
 
+    def numbered(self, kind: str, held: Mapping[int, Any]) -> dict[int, Any]:
+        """The chunks of one kind by number, the rest of their name; read are those not held."""
+        stored = self.chunks_of(kind)
+        return {n: held[n] if n in held else stored[str(n)] for n in sorted(map(int, stored))}
+
 
 class _Lazy(Mapping[str, Any]):
     """Chunks that are read when they are asked for."""
@@ -130,12 +135,9 @@ class StateLog:
             return
         if self.token and (self.token, self.number) not in header["tokens"]:
             raise NotAnAncestor
-        if self.number >= header["base"]:
-            first = self.number + 1
-        elif self.token:
+        first = max(self.number + 1, header["base"])
+        if self.token and self.number < header["base"] <= header["number"]:
             raise NotAnAncestor
-        else:
-            first = header["base"]
         known, self.n_keys = self.n_keys, header["n_keys"]
         new_keys = [self._read_record(store, n) for n in range(first, header["number"] + 1)]
         keys = [k for k in new_keys if k is not None]

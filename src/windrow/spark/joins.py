@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from windrow.engine.in_process import Traffic
 from windrow.engine.joins.intake import take_in
 from windrow.engine.joins.spec import JoinQuery
 from windrow.engine.messages import unpack
 from windrow.engine.stages import Node, Stages, Work
+from windrow.engine.traffic import Traffic
 from windrow.engine.workers.worker import Worker
 from windrow.kernels.interval_windows import ALWAYS
 from windrow.spark.session import make_ready_for_streams

@@ -17,10 +17,10 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from windrow.engine.control import TIME
-from windrow.engine.in_process import Traffic, collect_traffic, emit_traffic, in_order
 from windrow.engine.messages import pack, unpack
 from windrow.engine.spec import WindowQuery
 from windrow.engine.stages import Collect, Emit, Node, Work
+from windrow.engine.traffic import Traffic, collect_traffic, emit_traffic, in_order
 from windrow.engine.workers.worker import Message
 from windrow.kernels.interval_windows import ALWAYS, NEVER
 from windrow.spark.slots import slots

@@ -12,12 +12,12 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from windrow.engine.control import ARRIVAL, TIME
-from windrow.engine.in_process import Traffic, collect_traffic, emit_traffic
 from windrow.engine.intake import take_in
 from windrow.engine.messages import pack, unpack
 from windrow.engine.placing import time_of
 from windrow.engine.spec import WindowQuery
 from windrow.engine.stages import Collect, Emit, Node, Work
+from windrow.engine.traffic import Traffic, collect_traffic, emit_traffic
 from windrow.engine.workers.worker import KeyedWorker, Message, Worker
 from windrow.kernels.interval_windows import ALWAYS, NEVER
 from windrow.spark.slots import slots

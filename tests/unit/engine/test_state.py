@@ -21,11 +21,12 @@ from tests.streams import models
 from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.engine import chunk_log, placing, state
-from windrow.engine.in_process import InProcess, Traffic, collect_traffic, emit_traffic
+from windrow.engine.in_process import InProcess
 from windrow.engine.intake import take_in
 from windrow.engine.messages import pack, unpack
 from windrow.engine.stages import Collect, Emit, Stages, Work
 from windrow.engine.state import MemoryStore, NotAnAncestor, StateLog
+from windrow.engine.traffic import Traffic, collect_traffic, emit_traffic
 from windrow.engine.workers import win_seq
 from windrow.engine.workers.worker import Worker
 from windrow.kernels.interval_windows import NEVER

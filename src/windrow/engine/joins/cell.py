@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -14,13 +15,16 @@ from windrow.engine.joins.results import pair_rows
 from windrow.engine.joins.runs import Run, places
 from windrow.engine.joins.seat import Seat
 from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.joins.state import Changes, StoredWorker
 from windrow.engine.joins.window_runs import Numbers, WindowRuns
-from windrow.engine.workers.worker import Message
+from windrow.engine.state import State
+from windrow.engine.workers.worker import Message, Worker
 from windrow.kernels.interval_windows import ALWAYS, NEVER
 
+RUNS = ("left ", "right ")
+MARKS = "marks "
 
-class Cell(StoredWorker):
+
+class Cell(Worker):
     """Joins the tuples it is sent: new left with old and new right, old left with new right.
 
     Kang's algorithm in its one-scan variant (004_32846949b9597348, section 4.4.3), a batch at a
@@ -31,6 +35,8 @@ class Cell(StoredWorker):
     length past its time, or by count, more than the length of its side's tuples have followed.
     """
 
+    holds_state = True
+
     def __init__(self, query: JoinQuery, seat: Seat) -> None:
         self.query, self.seat = query, seat
         self.numbers = Numbers()
@@ -40,8 +46,8 @@ class Cell(StoredWorker):
         self.horizons = [NEVER, NEVER]
         """Up to where each side has come: the watermark, or by count the number of tuples."""
         self.placed = (0, 0)
-        self.marks: dict[int, list[int]] = {}
-        """The runs that each stored chunk of marks is of."""
+        self.marks: dict[int, dict[int, Int64s]] = {}
+        """What has matched, by run, since the run was stored: a number for each time it was."""
 
     def push(self, message: Message) -> None:
         if kind_of(message) == "progress":
@@ -143,47 +149,36 @@ class Cell(StoredWorker):
             self.horizons[side] = horizon
         return given
 
-    def changes(self) -> Changes:
-        changes = Changes(removed=[n for n, runs in self.marks.items() if self._are_gone(runs)])
-        for number in changes.removed:
-            del self.marks[number]
+    def state(self) -> State:
         marks: dict[int, Int64s] = {}
         for window in self.windows:
-            chunks, new_marks, removed = window.save()
-            changes.chunks.update(chunks)
-            changes.removed += removed
-            marks.update(new_marks)
+            marks |= window.new_marks()
+        self.marks = {n: own for n, own in self.marks.items() if not self._are_gone(own)}
         if marks:
-            number = self.numbers.take()
-            changes.chunks[number] = marks
-            self.marks[number] = list(marks)
-        changes.scalars = {
+            self.marks[self.numbers.take()] = marks
+        scalars = {
+            **super().state().scalars,
             "watermark": self.watermark,
             "horizons": tuple(self.horizons),
             "placed": self.placed,
             "next_number": self.numbers.next,
-            "dropped": self.dropped,
         }
-        return changes
+        chunks: dict[str, Any] = {f"{MARKS}{n}": own for n, own in self.marks.items()}
+        for kind, window in zip(RUNS, self.windows, strict=True):
+            chunks |= {f"{kind}{n}": chunk for n, chunk in window.chunks.items()}
+        return State(scalars, chunks=chunks)
 
-    def _are_gone(self, runs: list[int]) -> bool:
+    def _are_gone(self, runs: Iterable[int]) -> bool:
         return not any(n in window.runs for window in self.windows for n in runs)
 
-    def absorb(self, changes: Changes) -> None:
-        scalars = changes.scalars
-        self.watermark, self.dropped = scalars["watermark"], scalars["dropped"]
-        self.horizons, self.placed = list(scalars["horizons"]), scalars["placed"]
-        self.numbers.next = scalars["next_number"]
-        for number in changes.removed:
-            self.marks.pop(number, None)
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        scalars = state.scalars
+        self.watermark, self.placed = scalars["watermark"], scalars["placed"]
+        self.horizons, self.numbers.next = list(scalars["horizons"]), scalars["next_number"]
+        for kind, window in zip(RUNS, self.windows, strict=True):
+            window.load(state.numbered(kind, window.chunks))
+        known, self.marks = self.marks, state.numbered(MARKS, self.marks)
+        for number in self.marks.keys() - known.keys():
             for window in self.windows:
-                window.runs.pop(number, None)
-        for number, chunk in sorted(changes.chunks.items()):
-            if isinstance(chunk, dict):
-                self.marks[number] = list(chunk)
-                for run, positions in chunk.items():
-                    for window in self.windows:
-                        window.load_marks(run, positions)
-            else:
-                side, tuples, matched = chunk
-                self.windows[side].load(number, tuples, matched)
+                window.load_marks(self.marks[number])

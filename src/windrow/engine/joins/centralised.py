@@ -18,9 +18,8 @@ from windrow.engine.joins.results import pair_rows
 from windrow.engine.joins.runs import Run
 from windrow.engine.joins.seat import Seat
 from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.joins.state import Changes, StoredWorker
 from windrow.engine.routes import Route
-from windrow.engine.workers.worker import Message
+from windrow.engine.workers.worker import Message, Worker
 
 
 class Owner(Cell):
@@ -65,10 +64,8 @@ class Scatter(Route):
         return f"new tuples to all, slices of the windows to {self.n}"
 
 
-class Matcher(StoredWorker):
+class Matcher(Worker):
     """Matches what is new with slices of windows; keeps nothing."""
-
-    holds_state = False
 
     def __init__(self, query: JoinQuery) -> None:
         self.query = query
@@ -104,12 +101,6 @@ class Matcher(StoredWorker):
                 rows = left.rows(pairs[0]), right.rows(pairs[1])
                 given.append(pair_rows(self.query, *rows))
         return given
-
-    def changes(self) -> Changes:
-        return Changes()
-
-    def absorb(self, changes: Changes) -> None:
-        """Nothing is kept."""
 
 
 def _told(run: Run, positions: Int64s) -> pa.Table:

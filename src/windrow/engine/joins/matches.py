@@ -14,9 +14,11 @@ from windrow.engine.joins.messages import MATCHED, integers, kind_of, side_of
 from windrow.engine.joins.results import closed_rows
 from windrow.engine.joins.runs import places
 from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.joins.state import Changes, StoredWorker
 from windrow.engine.routes import Route
-from windrow.engine.workers.worker import Message
+from windrow.engine.state import State
+from windrow.engine.workers.worker import Message, Worker
+
+ENTRY = "entry "
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,11 @@ class ByTuple(Route):
         return f"what is known of a tuple to arrival mod {self.n}"
 
 
-class Matches(StoredWorker):
+class Matches(Worker):
     """Gives the rows of tuples whose windows are over; what else is a result passes by.
 
     All cells tell of a tuple with the same watermark, so nothing is kept.
     """
-
-    holds_state = False
 
     def __init__(self, query: JoinQuery) -> None:
         self.query = query
@@ -77,12 +77,6 @@ class Matches(StoredWorker):
     def close(self, side: int, tuples: pa.Table) -> None:
         """Forget tuples whose windows are over."""
 
-    def changes(self) -> Changes:
-        return Changes()
-
-    def absorb(self, changes: Changes) -> None:
-        """Nothing is kept."""
-
 
 class Ledger(Matches):
     """Remembers which tuples have matched until their windows are over.
@@ -98,8 +92,6 @@ class Ledger(Matches):
         self.entries: dict[int, tuple[int, Int64s, int]] = {}
         """(side, numbers, last place) of tuples that have matched."""
         self.next_number = 0
-        self.unsaved: set[int] = set()
-        self.removed: list[int] = []
 
     def tell(self, side: int, told: list[pa.Table]) -> None:
         if not told:
@@ -107,7 +99,6 @@ class Ledger(Matches):
         numbers = np.unique(np.concatenate([integers(t, ARRIVAL) for t in told]))
         last = max(int(places(self.query, t).max()) for t in told)
         self.entries[self.next_number] = side, numbers, last
-        self.unsaved.add(self.next_number)
         self.next_number += 1
 
     def matched(self, side: int) -> Int64s:
@@ -119,17 +110,12 @@ class Ledger(Matches):
         for number, (of, _, last) in list(self.entries.items()):
             if of == side and last <= closed:
                 del self.entries[number]
-                if number not in self.unsaved:
-                    self.removed.append(number)
-                self.unsaved.discard(number)
 
-    def changes(self) -> Changes:
-        new = {number: self.entries[number] for number in sorted(self.unsaved)}
-        removed, self.removed, self.unsaved = self.removed, [], set()
-        return Changes({"next_number": self.next_number}, new, removed)
+    def state(self) -> State:
+        scalars = {**super().state().scalars, "next_number": self.next_number}
+        return State(scalars, chunks={f"{ENTRY}{n}": e for n, e in self.entries.items()})
 
-    def absorb(self, changes: Changes) -> None:
-        for number in changes.removed:
-            self.entries.pop(number, None)
-        self.entries.update(changes.chunks)
-        self.next_number = changes.scalars["next_number"]
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.entries = state.numbered(ENTRY, self.entries)
+        self.next_number = state.scalars["next_number"]

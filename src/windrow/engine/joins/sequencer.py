@@ -9,13 +9,13 @@ from windrow.engine.columns import Int64s
 from windrow.engine.control import ARRIVAL, RANK, TIME
 from windrow.engine.joins.messages import SEEN, integers, labelled, placed, side_of
 from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.joins.state import Changes, StoredWorker
 from windrow.engine.placing import split_at
-from windrow.engine.workers.worker import Message
+from windrow.engine.state import State
+from windrow.engine.workers.worker import PENDING, Message, Worker
 from windrow.kernels.interval_windows import NEVER
 
 
-class Sequencer(StoredWorker):
+class Sequencer(Worker):
     """Hands tuples on with their rank in their stream and the number of the others before them.
 
     With event time a tuple takes its place once the watermark has passed it; of one time left
@@ -25,6 +25,8 @@ class Sequencer(StoredWorker):
     What waits is stored as it came, once: of a chunk, the tuples before the watermark are gone.
     """
 
+    holds_state = True
+
     def __init__(self, query: JoinQuery) -> None:
         self.query = query
         self.is_timed = query.time is not None
@@ -32,8 +34,6 @@ class Sequencer(StoredWorker):
         self.placed = (0, 0)
         self.waiting: dict[int, pa.Table] = {}
         self.next_number = 0
-        self.saved: set[int] = set()
-        self.removed: list[int] = []
 
     def push(self, message: Message) -> None:
         self.waiting[self.next_number] = message
@@ -49,18 +49,13 @@ class Sequencer(StoredWorker):
                 late, passed = split_at(passed, previous)
                 self.dropped += len(late)
             ready[side_of(tuples)].append(passed)
-            self.waiting[number] = waiting
-            if len(waiting) == 0:
-                self._remove(number)
+            if len(waiting):
+                self.waiting[number] = waiting
+            else:
+                del self.waiting[number]
         if not any(map(len, ready[0] + ready[1])):
             return []
         return self._placed(*(self._ordered(parts) for parts in ready))
-
-    def _remove(self, number: int) -> None:
-        del self.waiting[number]
-        if number in self.saved:
-            self.saved.discard(number)
-            self.removed.append(number)
 
     def _ordered(self, parts: list[pa.Table]) -> tuple[pa.Table | None, Int64s]:
         """The tuples of a side in order, and what puts both sides in one order."""
@@ -92,26 +87,19 @@ class Sequencer(StoredWorker):
         self.placed = self.placed[0] + len(left[1]), self.placed[1] + len(right[1])
         return [*given, placed(self.placed)]
 
-    def changes(self) -> Changes:
-        new = {n: tuples for n, tuples in self.waiting.items() if n not in self.saved}
-        self.saved |= set(new)
-        removed, self.removed = self.removed, []
+    def state(self) -> State:
         scalars = {
+            **super().state().scalars,
             "watermark": self.watermark,
             "placed": self.placed,
             "next_number": self.next_number,
-            "dropped": self.dropped,
         }
-        return Changes(scalars, new, removed)
+        return State(scalars, chunks={f"{PENDING}{n}": t for n, t in self.waiting.items()})
 
-    def absorb(self, changes: Changes) -> None:
-        scalars = changes.scalars
-        self.watermark, self.dropped = scalars["watermark"], scalars["dropped"]
-        self.placed, self.next_number = scalars["placed"], scalars["next_number"]
-        for number in changes.removed:
-            self.waiting.pop(number, None)
-            self.saved.discard(number)
-        self.waiting.update(changes.chunks)
-        self.saved |= set(changes.chunks)
-        for number, tuples in self.waiting.items():
-            self.waiting[number] = split_at(tuples, self.watermark)[1]
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        scalars = state.scalars
+        self.watermark, self.placed = scalars["watermark"], scalars["placed"]
+        self.next_number = scalars["next_number"]
+        waiting = state.numbered(PENDING, self.waiting)
+        self.waiting = {n: split_at(tuples, self.watermark)[1] for n, tuples in waiting.items()}

@@ -16,8 +16,7 @@ from windrow.engine.joins.spec import JoinQuery
 _SPAN = 8
 """Runs are merged to at most this part of the window, so that little expired is kept."""
 
-Chunk = tuple[int, pa.Table, Mask | None] | dict[int, Int64s]
-"""What is stored: a run (side, tuples, matched), or the positions that have matched by run."""
+Chunk = tuple[pa.Table, Mask | None]
 
 
 @dataclass
@@ -44,9 +43,10 @@ class WindowRuns:
         self.length = query.lengths[side]
         self.is_merging = True
         self.runs: dict[int, Run] = {}
-        self.unsaved: set[int] = set()
-        self.removed: list[int] = []
+        self.stored: set[int] = set()
+        """The runs that are stored with what had matched by then."""
         self.fresh: dict[int, list[Int64s]] = {}
+        """What has matched in them since."""
 
     def __iter__(self) -> Iterator[Run]:
         return iter(self.runs.values())
@@ -65,17 +65,12 @@ class WindowRuns:
             self._put(merged(a, b))
 
     def _put(self, run: Run) -> None:
-        number = self.numbers.take()
-        self.runs[number] = run
-        self.unsaved.add(number)
+        self.runs[self.numbers.take()] = run
 
     def _remove(self, number: int) -> None:
         del self.runs[number]
         self.fresh.pop(number, None)
-        if number in self.unsaved:
-            self.unsaved.discard(number)
-        else:
-            self.removed.append(number)
+        self.stored.discard(number)
 
     def evict(self, horizon: int) -> None:
         """Remove the runs that nothing from the horizon on can see."""
@@ -100,29 +95,33 @@ class WindowRuns:
             return
         run.matched[new] = True
         number = next((n for n, own in self.runs.items() if own is run), None)
-        if number is not None and number not in self.unsaved:
+        if number in self.stored:
             self.fresh.setdefault(number, []).append(new)
 
-    def save(self) -> tuple[dict[int, Chunk], dict[int, Int64s], list[int]]:
-        """Runs not saved yet, positions matched since in those that are, runs removed."""
-        new: dict[int, Chunk] = {}
-        for number in sorted(self.unsaved):
-            run = self.runs[number]
-            new[number] = self.side, run.tuples, _copy(run.matched)
+    def new_marks(self) -> dict[int, Int64s]:
+        """The positions that have matched since the last call, by run; all runs are stored now."""
         marks = {number: np.concatenate(parts) for number, parts in self.fresh.items()}
-        removed, self.removed = self.removed, []
-        self.unsaved, self.fresh = set(), {}
-        return new, marks, removed
+        self.stored, self.fresh = set(self.runs), {}
+        return marks
 
-    def load(self, number: int, tuples: pa.Table, matched: Mask | None) -> None:
-        """Take up a run that was saved."""
-        self.runs[number] = Run(self.query, self.side, tuples, _copy(matched))
-        self.runs = dict(sorted(self.runs.items()))
+    @property
+    def chunks(self) -> dict[int, Chunk]:
+        """What is stored of each run, once: its tuples, and which have matched by then."""
+        return {number: (run.tuples, run.matched) for number, run in self.runs.items()}
 
-    def load_marks(self, number: int, positions: Int64s) -> None:
-        run = self.runs.get(number)
-        if run is not None and run.matched is not None:
-            run.matched[positions] = True
+    def load(self, stored: dict[int, Chunk]) -> None:
+        """Have the runs that were stored, and no others."""
+        self.runs = {
+            number: self.runs.get(number) or Run(self.query, self.side, tuples, _copy(matched))
+            for number, (tuples, matched) in stored.items()
+        }
+        self.stored = set(self.runs)
+
+    def load_marks(self, marks: dict[int, Int64s]) -> None:
+        """Take up what has matched since runs were stored."""
+        for number, positions in marks.items():
+            if number in self.runs and (matched := self.runs[number].matched) is not None:
+                matched[positions] = True
 
 
 def _copy(mask: Mask | None) -> Mask | None:

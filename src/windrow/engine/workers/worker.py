@@ -88,6 +88,7 @@ class KeyedWorker(Worker):
     def restore(self, state: State) -> None:
         super().restore(state)
         watermark, number = state.scalars["watermark"], state.scalars["next_pending"]
-        self.placing.restore(state.chunks_of(PENDING), watermark, number)
+        pending = state.numbered(PENDING, self.placing.pending)
+        self.placing.restore(pending, watermark, number)
         if state.new_keys is not None:
             self.codes(state.new_keys)

@@ -83,11 +83,14 @@ def test_small_batches_are_merged_to_few_runs() -> None:
     query = query_of(within="400 us")
     cell = Cell(query, Seat())
     most, stored = 0, 0
+    known: set[str] = set()
     for t in range(1200):
         cell.push(batch(query, 0, [t], t))
         cell.advance(t)
         most = max(most, len(cell.windows[0].runs))
-        stored += sum(len(chunk[1]) for chunk in cell.changes().chunks.values())
+        chunks = cell.state().chunks
+        stored += sum(len(tuples) for name, (tuples, _) in chunks.items() if name not in known)
+        known = set(chunks)
     assert most <= 2 * 8 + 10
     assert sum(len(run) for run in cell.windows[0]) <= 400 + 400 // 8 + 1
     # Each tuple is stored once when it comes and once with each merge.
@@ -109,18 +112,15 @@ def test_marks_are_stored_as_what_is_new_and_go_with_their_runs() -> None:
     cell = Cell(query, Seat())
     cell.push(batch(query, 0, [0, 1, 2]))
     cell.advance(0)
-    first = cell.changes()
-    assert [type(chunk) for chunk in first.chunks.values()] == [tuple]
+    assert list(cell.state().chunks) == ["left 0"]
     cell.push(batch(query, 1, [1]))
     cell.advance(0)
-    second = cell.changes()
-    (marks,) = [chunk for chunk in second.chunks.values() if isinstance(chunk, dict)]
-    (positions,) = marks.values()
-    assert np.array_equal(positions, [0, 1, 2])
-    assert cell.changes().chunks == {}
+    state = cell.state()
+    assert list(state.chunks) == ["marks 2", "left 0", "right 1"]
+    assert np.array_equal(state.chunks["marks 2"][0], [0, 1, 2])
+    assert list(cell.state().chunks) == list(state.chunks)
     cell.advance(5000)
-    third = cell.changes()
-    assert sorted(third.removed) == sorted({*first.chunks, *second.chunks})
+    assert cell.state().chunks == {}
 
 
 def test_null_attributes_and_nan_match_nothing() -> None:

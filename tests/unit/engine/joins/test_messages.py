@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.engine.in_process import Traffic, emit_traffic
-from windrow.engine.joins import in_process
+from windrow.engine import stage_runner
 from windrow.engine.joins.in_process import collect
 from windrow.engine.messages import pack, unpack
+from windrow.engine.traffic import Traffic, emit_traffic
 
 cloudpickle = pytest.importorskip("pyspark.cloudpickle")
 
@@ -43,7 +43,7 @@ def test_joins_run_over_packed_messages(
     )  # fmt: skip
     expected = join.collect()
     query, stages = pickle.loads(cloudpickle.dumps((join.query, join.stages())))
-    monkeypatch.setattr(in_process, "emit_traffic", packed_traffic)
+    monkeypatch.setattr(stage_runner, "emit_traffic", packed_traffic)
     found = collect(query, stages, table(1), table(2))
     assert sorted(map(str, found.to_pylist())) == sorted(map(str, expected.to_pylist()))
     assert len(found) > 10

@@ -12,6 +12,7 @@ from windrow.engine.joins.intake import take_in
 from windrow.engine.joins.messages import SEEN, counts_of, kind_of, side_of
 from windrow.engine.joins.sequencer import Sequencer
 from windrow.engine.joins.spec import JoinQuery
+from windrow.engine.state import MemoryStore, StateLog
 
 SCHEMA = pa.schema([("t", pa.int64())])
 
@@ -76,13 +77,16 @@ def test_what_waits_is_stored_once() -> None:
     sequencer = Sequencer(query)
     sequencer.push(batch(query, 0, [1, 5]))
     sequencer.advance(0)
-    first = sequencer.changes()
-    assert len(first.chunks) == 1
+    log, store = StateLog(""), MemoryStore()
+    log.save(sequencer, store)
+    chunks = {name for name in store.blobs if name}
+    assert len(chunks) == 1
+    stored = {name: store.get(name) for name in chunks}
     sequencer.advance(3)
-    second = sequencer.changes()
-    assert (second.chunks, second.removed) == ({}, [])
-    copy = Sequencer(query)
-    copy.absorb(first)
-    copy.absorb(second)
+    log.save(sequencer, store)
+    assert {name: blob for name, blob in store.blobs.items() if name} == stored
+    copy, copied = Sequencer(query), StateLog("")
+    copied.load(copy, store)
     assert placed(copy.advance(9))[0] == [(5, 1, 0)]
-    assert copy.changes().removed == list(first.chunks)
+    copied.save(copy, store)
+    assert set(store.blobs) == {""}
