@@ -76,6 +76,11 @@ class Placing:
             self.add(waiting)
         return Placed(tuple(placed), _joined(late) if late else None, previous)
 
+    @property
+    def waiting(self) -> int:
+        """How many tuples are held back."""
+        return sum(map(len, self.pending.values()))
+
     def restore(self, pending: dict[int, pa.Table], watermark: int, next_number: int) -> None:
         """Hold back what another did at the watermark."""
         self.pending = {n: split_at(tuples, watermark)[1] for n, tuples in pending.items()}

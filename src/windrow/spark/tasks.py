@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from pyspark import TaskContext
 from windrow.engine.control import ARRIVAL, TIME
 from windrow.engine.intake import take_in
 from windrow.engine.messages import pack, unpack
-from windrow.engine.placing import time_of
+from windrow.engine.placing import Placing, time_of
 from windrow.engine.spec import WindowQuery
 from windrow.engine.stages import Collect, Emit, Node, Work
 from windrow.engine.traffic import Traffic, collect_traffic, emit_traffic
@@ -39,6 +40,8 @@ ROW_BITS = 33
 """Tuples are numbered as Spark's monotonically_increasing_id does."""
 _CHUNK = 131_072
 """Rows an emitter routes and packs at once."""
+_PIECE = 8_192
+"""Tuples of a message where they are in no order of time."""
 _SLICE = 4_000_000
 """Tuples a worker orders at once at the end of its input."""
 
@@ -76,7 +79,26 @@ class Intake(ABC):
             for node in self.emitters:
                 assert isinstance(node, Emit)
                 traffic = emit_traffic(node, traffic)
-            yield from _packed(self.exchange, traffic, watermark)
+            sent = {i: [p for m in messages for p in _runs(m)] for i, messages in traffic.items()}
+            yield from _packed(self.exchange, sent, watermark)
+
+
+def _runs(message: Message) -> Iterator[Message]:
+    """Tuples in no order of time as short runs of it.
+
+    Workers are sent messages in order of their first times: of runs few overlap, so that a worker
+    need not hold all of its input to bring it in order.
+    """
+    if not isinstance(message, pa.Table) or TIME not in message.column_names:
+        yield message
+        return
+    times = time_of(message)
+    if len(times) <= _PIECE or bool((times[1:] >= times[:-1]).all()):
+        yield message
+        return
+    ordered = message.take(pa.array(np.argsort(times, kind="stable")))
+    for first in range(0, len(ordered), _PIECE):
+        yield ordered.slice(first, _PIECE)
 
 
 class TupleIntake(Intake):
@@ -132,6 +154,7 @@ class StageTask:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         workers: dict[int, Worker] = {}
+        pushed: Counter[int] = Counter()
         watermark: int | None = None
         waiting: Traffic = {}
         for target, low, watermark, message in _rows(batches):
@@ -143,8 +166,15 @@ class StageTask:
             if worker is None:
                 worker = workers[index] = self.nodes[0].make(index)
             worker.push(message)
-            reached = self._reached(worker, low, watermark)
-            if reached is not None:
+            if not isinstance(worker, KeyedWorker):
+                continue
+            reached = self._reached(worker.placing, low, watermark)
+            if reached is None:
+                continue
+            pushed[index] += len(message)
+            # Not with each of many runs: what it costs grows with what is waiting.
+            if 2 * pushed[index] >= worker.placing.waiting:
+                pushed[index] = 0
                 yield from self._hand_on({index: worker.advance(reached)}, watermark)
         for index, worker in workers.items():
             for given in _finish(worker, self._end(watermark)):
@@ -156,16 +186,14 @@ class StageTask:
     def _fan_in(self) -> int:
         return self.nodes[0].fan_in if isinstance(self.nodes[0], Collect) else 1
 
-    def _reached(self, worker: Worker, low: int, watermark: int | None) -> int | None:
+    def _reached(self, placing: Placing, low: int, watermark: int | None) -> int | None:
         """How far a worker may move on before more input: messages come in order of ``low``.
 
         Never past the final watermark, where there is one.
         """
-        if not isinstance(worker, KeyedWorker):
-            return None
-        if worker.placing.is_timed:
+        if placing.is_timed:
             return low if watermark is None else min(low, watermark)
-        return None if worker.placing.order_by or self.query.time is not None else NEVER
+        return None if placing.order_by or self.query.time is not None else NEVER
 
     def _end(self, watermark: int | None) -> int:
         if self.query.partial == "emit":
@@ -232,7 +260,7 @@ def low_of(message: Message) -> int:
 def _finish(worker: Worker, watermark: int) -> Iterator[list[Message]]:
     """Move on to the end, in slices of time where much is waiting: each is ordered by itself."""
     if isinstance(worker, KeyedWorker) and worker.placing.is_timed:
-        waiting = sum(map(len, worker.placing.pending.values()))
+        waiting = worker.placing.waiting
         if waiting > 2 * _SLICE:
             sample = [
                 time_of(t)[:: max(1, waiting // 100_000)] for t in worker.placing.pending.values()
