@@ -12,8 +12,8 @@ import pyarrow as pa
 from windrow.engine.window_batch import WindowBatch
 
 _TABLE, _WINDOWS, _OTHER = b"T", b"W", b"O"
-_LOW = b"windrow.low"
-"""Metadata of a narrowed column: what was taken from its values."""
+_LOW, _HELD = b"windrow.low", b"windrow.held"
+"""Metadata of a narrowed column: its least value, and what is held of the others."""
 
 
 def pack(message: Any) -> bytes:
@@ -51,10 +51,10 @@ def _from_ipc(body: bytes | memoryview) -> pa.Table:
 
 
 def _narrowed(table: pa.Table) -> pa.Table:
-    """The table, its long integers counted from their least and held as short as they fit.
+    """The table, its long integers held as short as they fit.
 
-    Spark copies a message half a dozen times on its way; times, ranks and keys seldom need eight
-    bytes.
+    They are counted from their least or, where they ascend, each from the one before. Spark copies
+    a message half a dozen times on its way; times, ranks and keys seldom need eight bytes.
     """
     for i, field in enumerate(table.schema):
         column = table.column(i)
@@ -64,8 +64,14 @@ def _narrowed(table: pa.Table) -> pa.Table:
         low, high = int(values.min()), int(values.max())
         if high - low > np.iinfo(np.uint32).max:
             continue
-        short = np.subtract(values, low, dtype=np.int64).astype(np.min_scalar_type(high - low))
-        kind = pa.field(field.name, pa.from_numpy_dtype(short.dtype), metadata={_LOW: str(low)})
+        short, held = values - low, b"above"
+        if high - low > np.iinfo(np.uint8).max:
+            steps = np.diff(values, prepend=low)
+            if steps[0] == 0 and steps.min() == 0 and steps.max() < (high - low) >> 8:
+                short, held = steps, b"steps"
+        short = short.astype(np.min_scalar_type(int(short.max())))
+        how = {_LOW: str(low), _HELD: held}
+        kind = pa.field(field.name, pa.from_numpy_dtype(short.dtype), metadata=how)
         table = table.set_column(i, kind, pa.array(short))
     return table
 
@@ -75,7 +81,9 @@ def _widened(table: pa.Table) -> pa.Table:
     for i, field in enumerate(table.schema):
         if field.metadata is None or _LOW not in field.metadata:
             continue
-        values = np.asarray(table.column(i).to_numpy()).astype(np.int64)
+        short = np.asarray(table.column(i).to_numpy())
+        is_steps = field.metadata[_HELD] == b"steps"
+        values = short.cumsum(dtype=np.int64) if is_steps else short.astype(np.int64)
         values += int(field.metadata[_LOW])
         table = table.set_column(i, field.name, pa.array(values))
     return table

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 
+import pyspark
 from pyspark.sql import SparkSession
 
 _FOR_STREAMS = {
@@ -27,6 +28,12 @@ _DEFAULTS: dict[str, str] = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     **_FOR_STREAMS,
 }
+if not pyspark.__version__.startswith("4.0"):
+    # On a local disk Spark's own choice starts some fifty processes a batch, to read links.
+    _DEFAULTS["spark.sql.streaming.checkpointFileManagerClass"] = (
+        "org.apache.spark.sql.execution.streaming.checkpointing."
+        "FileSystemBasedCheckpointFileManager"
+    )
 
 
 def local_spark(**conf: object) -> SparkSession:
