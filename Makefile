@@ -12,7 +12,7 @@ unexport SPARK_HOME PYTHONPATH
 # Spark runs on Java: prefix a command with this to give it one.
 WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 
-.PHONY: help setup demo examples test lint bench-kernels bench-batch bench-stream bench-join clean
+.PHONY: help setup demo examples test test-kills lint bench-kernels bench-batch bench-stream bench-join clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -28,6 +28,9 @@ examples: $(INSTALLED) ## run the case studies of the papers on Spark
 
 test: lint ## check format, lint and types, then run the tests and the doctests
 	$(WITH_JAVA) $(PYTHON) -m pytest --numprocesses 2 --dist loadfile --doctest-modules tests src/windrow
+
+test-kills: $(INSTALLED) ## kill the driver of streams ten times, at any moment; results stay exact
+	$(WITH_JAVA) WINDROW_KILLS=10 $(PYTHON) -m pytest tests/e2e/test_restarts.py -k driver
 
 lint: $(INSTALLED) ## check format, lint and types
 	$(PYTHON) -m ruff format --check .

@@ -246,7 +246,7 @@ def bench_keys(streams: Streams) -> None:
     ours = rows_of(counted(small).select("k", "window_start", "n", "s", "m"))
     theirs = rows_of(per_key(small))
     check("count windows by key", ours, [r for r in theirs if r[:2] in {o[:2] for o in ours}])
-    for keys, rows, target in ((100, 1_000_000, ">= 5"), (10_000, 100_000, ">= 30")):
+    for keys, rows, target in ((100, 2_000_000, ">= 5"), (10_000, 100_000, ">= 30")):
         df = streams(rows, 9, keys)
         own, base = (statistics.median(batch_seconds(make(df), 6)) for make in (counted, per_key))
         report(f"count 50, 10, {keys:,} keys: a state for each key", rows, base)

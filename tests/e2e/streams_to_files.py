@@ -38,6 +38,9 @@ COUNTED = wr.CountWindow(12, 5)
 PANED = wr.TimeWindow("12 ms", "4 ms")
 SESSIONS = wr.SessionWindow("1 ms")
 MODELS: dict[str, WindowModel] = {"counted": COUNTED, "paned": PANED, "sessions": SESSIONS}
+WITHIN = ("3 ms", "1 ms")
+"""The windows of the join, of the stream with itself."""
+NAMES = (*MODELS, "joined")
 
 
 class Told(StreamingQueryListener):
@@ -95,6 +98,16 @@ def queries(df: DataFrame, folder: Path, victim: str | None) -> dict[str, DataFr
         .agg(seqs=seqs)
         .using(wr.WinFarm(2, workers="agnostic"))
         .to_df(),
+        "joined": wr.join(
+            df,
+            df,
+            within=WITHIN,
+            on=wr.equi("k") & wr.band(x=1),
+            time="t",
+            delay=DELAY,
+            how="full_outer",
+            layout=(2, 1),
+        ).to_df(),
     }
 
 
@@ -108,13 +121,14 @@ def run(folder: Path, spark: SparkSession, names: list[str], victim: str | None)
         running.append(writer.queryName(name).start(str(folder / "out" / name)))
     for query in running:
         query.awaitTermination()
-    found = {name: results(spark, folder / "out" / name) for name in names}
+    found = {name: results(spark, folder / "out" / name, name) for name in names}
     (folder / "results.json").write_text(json.dumps(found))
 
 
-def results(spark: SparkSession, folder: Path) -> list[list[Any]]:
-    rows = spark.read.parquet(str(folder)).collect()
-    return [[row["k"], row["window_id"], row["seqs"]] for row in rows]
+def results(spark: SparkSession, folder: Path, name: str) -> list[list[Any]]:
+    """What tells rows apart: key, window and tuples, or both tuples of a pair."""
+    columns = ["left_seq", "right_seq"] if name == "joined" else ["k", "window_id", "seqs"]
+    return [list(row) for row in spark.read.parquet(str(folder)).select(*columns).collect()]
 
 
 def main(folder: Path, master: str, names: list[str], victim: str | None) -> None:

@@ -18,15 +18,18 @@ import pyarrow as pa
 import pyspark
 import pytest
 
-from tests.e2e.streams_to_files import DELAY, MODELS
+from tests.e2e.streams_to_files import DELAY, MODELS, NAMES, WITHIN
 from tests.spark.arrivals import Arrivals
 from windrow.core import oracle
+from windrow.core.durations import microseconds
+from windrow.engine.in_process import final_watermark
 
 pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[2]
 ARROW = pa.schema([("k", pa.string()), ("t", pa.int64()), ("seq", pa.int32()), ("x", pa.int64())])
-KILLS = 10
+KILLS = int(os.environ.get("WINDROW_KILLS", "3"))
+"""How often the driver is killed: ``make test-kills`` does so ten times."""
 Rows = list[dict[str, Any]]
 
 
@@ -43,16 +46,35 @@ def rows(n: int) -> Rows:
 
 
 def expected(name: str, came: Rows) -> Counter[Any]:
+    if name == "joined":
+        return expected_pairs(came)
     how: dict[str, Any] = {"key": ["k"], "time": "t", "order_by": ["seq"], "delay": DELAY}
     windows = oracle.windows(MODELS[name], came, partial="drop", **how)
     return Counter((w.key[0], w.id, tuple(r["seq"] for r in w.rows)) for w in windows)
+
+
+def expected_pairs(came: Rows) -> Counter[Any]:
+    """All pairs, and tuples without any whose windows are over."""
+
+    def holds(x: Any, y: Any) -> bool:
+        return x["k"] is not None and x["k"] == y["k"] and abs(x["x"] - y["x"]) <= 1
+
+    left, right = map(microseconds, WITHIN)
+    watermark = final_watermark(max(row["t"] for row in came), microseconds(DELAY))
+    found = oracle.join(came, came, holds, within=WITHIN, time="t", how="full_outer")
+    return Counter(
+        (x and x["seq"], y and y["seq"])
+        for x, y in found
+        if (x is None or y is not None or x["t"] + left < watermark)
+        and (y is None or x is not None or y["t"] + right < watermark)
+    )
 
 
 def assert_exact(folder: Path, came: Rows, names: list[str]) -> None:
     found = json.loads((folder / "results.json").read_text())
     for name in names:
         wanted = expected(name, came)
-        got = Counter((k, id, tuple(seqs)) for k, id, seqs in found[name])
+        got = Counter(tuple(tuple(v) if isinstance(v, list) else v for v in r) for r in found[name])
         assert len(wanted) > 20
         assert got == wanted, f"{name}: lost {wanted - got}, too many {got - wanted}"
 
@@ -91,7 +113,7 @@ class Program:
         """What it prints, as it comes; of Spark's own workers nothing."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            if line.split() and line.split()[0] in ("started", *MODELS):
+            if line.split() and line.split()[0] in ("started", *NAMES):
                 yield line.strip()
 
     def kill(self) -> None:
@@ -107,8 +129,8 @@ class Program:
 
 
 def test_driver_killed_again_and_again_at_any_moment(tmp_path: Path, came: Rows) -> None:
-    bring(came, tmp_path, 25)
-    names = ["counted", "paned"]
+    bring(came, tmp_path, 5 + 2 * KILLS)
+    names = ["counted", "paned", "joined"]
     draw = random.Random(7)
     killed: list[list[str]] = []
     while len(killed) < KILLS:
