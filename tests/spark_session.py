@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from windrow.spark.session import LOCAL_CHECKPOINTS
+
 # Spark starts its workers with the first python3 on the PATH unless told otherwise.
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
@@ -25,6 +27,7 @@ def spark() -> Iterator[SparkSession]:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.log.level", "ERROR")
         .config("spark.ui.showConsoleProgress", "false")
+        .config(map=dict(LOCAL_CHECKPOINTS))
         # Tests run each piece of code seldom: to compile it well would cost more than it gives.
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .getOrCreate()

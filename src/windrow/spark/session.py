@@ -17,6 +17,14 @@ _FOR_STREAMS = {
 }
 """Stateful streaming in Python demands the first; the second makes small batches cheap."""
 
+LOCAL_CHECKPOINTS = {
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing."
+        "FileSystemBasedCheckpointFileManager"
+    ),
+}
+"""On a local disk Spark's own choice starts some fifty processes a batch, to read links."""
+
 _DEFAULTS: dict[str, str] = {
     "spark.app.name": "windrow",
     "spark.sql.session.timeZone": "UTC",
@@ -27,13 +35,9 @@ _DEFAULTS: dict[str, str] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     **_FOR_STREAMS,
+    # In 4.0 the class has another name.
+    **({} if pyspark.__version__.startswith("4.0") else LOCAL_CHECKPOINTS),
 }
-if not pyspark.__version__.startswith("4.0"):
-    # On a local disk Spark's own choice starts some fifty processes a batch, to read links.
-    _DEFAULTS["spark.sql.streaming.checkpointFileManagerClass"] = (
-        "org.apache.spark.sql.execution.streaming.checkpointing."
-        "FileSystemBasedCheckpointFileManager"
-    )
 
 
 def local_spark(**conf: object) -> SparkSession:
