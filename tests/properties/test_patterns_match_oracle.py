@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import windrow as wr
 from tests.patterns import patterns
 from tests.streams import in_milliseconds, models, times
+from tests.trail import Trail
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
 from windrow.engine.in_process import InProcess, final_watermark
@@ -34,21 +35,6 @@ SCHEMA = pa.schema(
         ("d", pa.int64()),
     ]
 )
-
-
-class Trail(wr.Aggregate[str, str, str]):
-    """A custom aggregate that minds the order of tuples."""
-
-    returns = "string"
-
-    def lift(self, value: str) -> str:
-        return value
-
-    def combine(self, a: str, b: str) -> str:
-        return a + b
-
-    def lower(self, partial: str) -> str:
-        return partial
 
 
 FUNCTIONS: dict[str, Any] = {

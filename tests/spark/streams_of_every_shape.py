@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 import windrow as wr
 from tests.spark.arrivals import Arrivals, streamed
+from tests.spark.session_of_its_own import start
 from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.patterns import Pattern
@@ -66,18 +66,7 @@ def query(data: Any, model: WindowModel, kind: str, pattern: Pattern | None) -> 
 
 
 def main(master: str, is_remote: bool) -> None:
-    builder = SparkSession.builder
-    builder = builder.remote(master) if is_remote else builder.master(master)
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    print("starting", flush=True)
-    spark = builder.getOrCreate()
-    print("started", flush=True)
+    spark = start(master, is_remote)
     rows = table()
     with tempfile.TemporaryDirectory() as folder:
         arrivals = Arrivals(Path(folder) / "in", rows.schema)

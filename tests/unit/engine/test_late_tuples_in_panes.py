@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
+from tests.trail import Trail
 from windrow import functions as wf
 from windrow.engine.in_process import InProcess
 from windrow.patterns import Pattern
@@ -16,25 +17,10 @@ from windrow.patterns.lowering import lower
 SCHEMA = pa.schema([("k", pa.string()), ("t", pa.int64()), ("x", pa.string())])
 
 
-class Joined(wr.Aggregate[str, str, str]):
-    """Minds the order of tuples."""
-
-    returns = "string"
-
-    def lift(self, value: str) -> str:
-        return value
-
-    def combine(self, a: str, b: str) -> str:
-        return a + b
-
-    def lower(self, partial: str) -> str:
-        return partial
-
-
 def run(pattern: Pattern, model: wr.TimeWindow, *steps: int | list[tuple[int, str]]) -> Any:
     """Numbers are watermarks, lists are batches of (time, x); ids and texts of all windows."""
     query = wr.stream(SCHEMA.empty_table()).key_by("k").event_time("t").window(model)
-    complete = query.agg(text=Joined("x"), n=wf.count())._complete()
+    complete = query.agg(text=Trail("x"), n=wf.count())._complete()
     runner, tables = InProcess(complete, lower(complete, pattern)), []
     for step in steps:
         if isinstance(step, int):

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow as wr
+from tests.trail import Trail
 from windrow import functions as wf
 from windrow.core import Aggregate
 from windrow.engine.fired import FiredWindows, TupleColumns
@@ -19,19 +20,6 @@ from windrow.engine.partials import PartialColumns, order_positions
 
 SCHEMA = pa.schema([("x", pa.int64()), ("y", pa.float64()), ("s", pa.string()), ("b", pa.bool_())])
 Function = Aggregate[Any, Any, Any]
-
-
-class Joined(wr.Aggregate[str, str, str]):
-    returns = "string"
-
-    def lift(self, value: str) -> str:
-        return value
-
-    def combine(self, a: str, b: str) -> str:
-        return a + b
-
-    def lower(self, partial: str) -> str:
-        return partial
 
 
 FUNCTIONS: Mapping[str, Function] = {
@@ -46,7 +34,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "last": wf.last("s", ignore_nulls=True),
     "collected": wf.collect("x"),
     "median": wf.median("x"),
-    "joined": Joined("s"),
+    "joined": Trail("s"),
 }
 
 
