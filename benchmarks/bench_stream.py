@@ -304,7 +304,8 @@ PARTS: dict[str, Callable[[Streams], None]] = {
 
 def main(parts: list[str]) -> None:
     """Check and time the parts that are named, or all."""
-    spark = wr.local_spark(cores=CORES)
+    # Stopping a query within foreachBatch makes Spark match long messages, deep in its stack.
+    spark = wr.local_spark(cores=CORES, spark__driver__extraJavaOptions="-Xss16m")
     print(f"{CORES} cores, the median batch", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for part in parts or list(PARTS):
