@@ -25,6 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import windrow as wr
+from benchmarks.bench_stream import batch_seconds
 from windrow.core import oracle
 from windrow.engine.joins.in_process import JoinInProcess
 from windrow.engine.joins.intake import take_in
@@ -161,11 +162,7 @@ def _batch_seconds(
     with tempfile.TemporaryDirectory() as folder:
         sides = [stream_of(spark, Path(folder) / f"{s}", rates[s], batches, s) for s in (0, 1)]
         joined = wr.join(*sides, within="10 s", on=band(), time="ts", layout=layout).to_df()
-        writer = joined.writeStream.format("noop").option("checkpointLocation", folder + "/state")
-        query = writer.trigger(availableNow=True).start()
-        query.awaitTermination()
-        progress = [p for p in query.recentProgress if p.numInputRows]
-    return [p.durationMs["triggerExecution"] / 1000 for p in progress[11:]]
+        return batch_seconds(joined, skipped=11)
 
 
 def _latency(spark: SparkSession, left: int, right: int, layout: tuple[int, int]) -> float:

@@ -71,7 +71,7 @@ def run(make: Callable[[wr.Query], wr.Query], tuples: int) -> dict[str, Any]:
         given += runner.advance((number + 1) * BATCH - LAG)
         results += sum(map(len, given))
         held = {
-            "waiting": sum(map(len, worker.placing.pending.values())),
+            "waiting": worker.placing.waiting,
             "alive": worker.buffer.alive,
             "logged": len(worker.log),
             "room": len(worker.buffer.columns[AXIS].values),

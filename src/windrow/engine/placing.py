@@ -113,6 +113,11 @@ def time_of(tuples: pa.Table) -> Int64s:
     return np.asarray(tuples[TIME].to_numpy())
 
 
+def ascends(times: Int64s) -> bool:
+    """Whether times are in order."""
+    return bool((times[1:] >= times[:-1]).all())
+
+
 def _joined(parts: Sequence[pa.Table]) -> pa.Table:
     """Parts one after the other; promoted to one schema where one has a column of nulls only."""
     if len(parts) == 1:
@@ -129,7 +134,7 @@ def _follow_each_other(parts: list[pa.Table]) -> bool:
         times = time_of(part)
         # Ties are in order where parts come as they arrived, which those numbered may not.
         is_behind = int(times[0]) > last if ARRIVAL in part.column_names else int(times[0]) >= last
-        if not is_behind or not bool((times[1:] >= times[:-1]).all()):
+        if not is_behind or not ascends(times):
             return False
         last = int(times[-1])
     return True
@@ -141,7 +146,7 @@ def split_at(tuples: pa.Table, time: int) -> tuple[pa.Table, pa.Table]:
         nothing = tuples.slice(0, 0)
         return (tuples, nothing) if time == ALWAYS else (nothing, tuples)
     times = time_of(tuples)
-    if bool((times[1:] >= times[:-1]).all()):
+    if ascends(times):
         cut = int(np.searchsorted(times, time))
         return tuples.slice(0, cut), tuples.slice(cut)
     is_before = pa.array(times < time)

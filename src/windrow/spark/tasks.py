@@ -15,7 +15,7 @@ from pyspark import TaskContext
 from windrow.engine.control import ARRIVAL, TIME
 from windrow.engine.intake import take_in
 from windrow.engine.messages import pack, unpack
-from windrow.engine.placing import Placing, time_of
+from windrow.engine.placing import Placing, ascends, time_of
 from windrow.engine.spec import WindowQuery
 from windrow.engine.stages import Collect, Emit, Node, Work
 from windrow.engine.traffic import Traffic, collect_traffic, emit_traffic
@@ -93,7 +93,7 @@ def _runs(message: Message) -> Iterator[Message]:
         yield message
         return
     times = time_of(message)
-    if len(times) <= _PIECE or bool((times[1:] >= times[:-1]).all()):
+    if len(times) <= _PIECE or ascends(times):
         yield message
         return
     ordered = message.take(pa.array(np.argsort(times, kind="stable")))

@@ -111,9 +111,10 @@ class WindowRuns:
 
     def load(self, stored: dict[int, Chunk]) -> None:
         """Have the runs that were stored, and no others."""
+        held = self.runs
         self.runs = {
-            number: self.runs.get(number) or Run(self.query, self.side, tuples, _copy(matched))
-            for number, (tuples, matched) in stored.items()
+            n: held[n] if n in held else Run(self.query, self.side, tuples, _copy(matched))
+            for n, (tuples, matched) in stored.items()
         }
         self.stored = set(self.runs)
 
