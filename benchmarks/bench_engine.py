@@ -21,8 +21,8 @@ from benchmarks.bench_kernels_ranges import best_of, broadcast_skyline
 from windrow import functions as wf
 from windrow.core import oracle
 from windrow.core.models import WindowModel
-from windrow.engine.in_process import InProcess
-from windrow.patterns.lowering import lower
+from windrow.engine.in_process import WindowRunner
+from windrow.patterns.windows import window_stages
 
 TUPLES = 20_000_000
 BATCH = 1_000_000
@@ -44,8 +44,8 @@ class Run:
 
     def __call__(self) -> pa.Table:
         """The results."""
-        query = self.make(wr.stream(self.batches[0]).event_time("t"))._complete()
-        runner = InProcess(query, lower(query, wr.WinSeq()))
+        query = self.make(wr.stream(self.batches[0]).event_time("t")).window_query()
+        runner = WindowRunner(query, window_stages(query, wr.WinSeq()))
         results = []
         for batch in self.batches:
             results += runner.push(batch)

@@ -27,9 +27,9 @@ from pyspark.sql import functions as F
 import windrow as wr
 from benchmarks.bench_stream import batch_seconds
 from windrow.core import oracle
-from windrow.engine.joins.in_process import JoinInProcess
-from windrow.engine.joins.intake import take_in
-from windrow.engine.messages import pack
+from windrow.engine.joins.in_process import JoinRunner
+from windrow.engine.joins.intake import join_tuples
+from windrow.engine.stages.messages import pack
 
 CORES = 2
 RANGE = 11_000
@@ -194,11 +194,11 @@ def bandwidth(rates: tuple[int, int], layout: tuple[int, int]) -> tuple[float, f
     """Bytes a batch by equation 4, that is each tuple once for each cell, and as packed."""
     sides = [tuples(rate, 1_000_000 // rate, seed) for seed, rate in enumerate(rates)]
     joined = wr.join(*sides, within="10 s", on=band(), time="ts", layout=layout)
-    runner = JoinInProcess(joined.query, joined.stages())
+    runner = JoinRunner(joined.query, joined.stages())
     emit: Any = runner.nodes[0]
     alone, sent = [], 0
     for side, table in enumerate(sides):
-        message, _ = take_in(joined.query, side, table, 0)
+        message, _ = join_tuples(joined.query, side, table, 0)
         alone.append(len(pack(message)))
         sent += sum(len(pack(t)) for t in emit.route.targets(message, 0) if t is not None)
     return layout[1] * alone[0] + layout[0] * alone[1], sent
@@ -229,7 +229,7 @@ def _cost(on: Any, window: int) -> float:
     rows = 2_000
     empty = tuples(0, 1, 0)
     joined = wr.join(empty, empty, within=f"{window} us", on=on, time="ts", layout=(1, 1))
-    runner = JoinInProcess(joined.query, joined.stages())
+    runner = JoinRunner(joined.query, joined.stages())
     values = window * BAND
     sides = [tuples(window, 1, seed, 0, values) for seed in (1, 2)]
     step = max(rows, window // 8)

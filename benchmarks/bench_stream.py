@@ -193,7 +193,7 @@ def check_with_oracle(df: DataFrame) -> None:
         availableNow=True
     ).start().awaitTermination()
     rows = [row.asDict() for row in df.sparkSession.table(name).collect()]
-    found = oracle.windows(model, rows, key=["k"], time="t", partial="drop")
+    found = oracle.windows(model, rows, key=["k"], time="t", open_windows="drop")
     expected = [(*w.key, w.id, w.start, w.end, w.rows[-1]["x"], len(w.rows)) for w in found]
     check("count windows", rows_of(applied(df, 50, 7)), sorted(expected))
 

@@ -49,7 +49,7 @@ def forecasts(quotes: DataFrame) -> DataFrame:
         wr.stream(quotes.withColumn("mid", mid))
         .key_by("symbol")
         .event_time("ts")
-        .window(wr.CountWindow(1000, slide=100), partial="drop")
+        .window(wr.CountWindow(1000, slide=100), open_windows="drop")
         .agg(
             last=wf.last("mid"),
             at=wf.last("second"),

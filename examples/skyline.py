@@ -35,7 +35,7 @@ def skylines(packets: DataFrame) -> wr.Query:
     return (
         wr.stream(packets)
         .event_time("ts")
-        .window(wr.TimeWindow("1 s", slide="10 ms"), partial="drop")
+        .window(wr.TimeWindow("1 s", slide="10 ms"), open_windows="drop")
         .agg(n=wf.count(), front=wf.skyline(*FREQUENCIES))
         .using(wr.PaneFarm(2, 1, level=2))
         .ordered()

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from windrow import functions
+from windrow.api.join import Join, join
+from windrow.api.query import Query, stream
 from windrow.core import (
     Aggregate,
     Commutative,
@@ -24,9 +26,7 @@ from windrow.core import (
     WindrowError,
 )
 from windrow.core.predicates import band, equi, theta
-from windrow.joins import Join, join
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
-from windrow.query import Query, stream
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,10 +19,10 @@ import pytest
 
 import windrow as wr
 from windrow import functions as wf
-from windrow.engine.control import AXIS
-from windrow.engine.in_process import InProcess
-from windrow.engine.workers.win_seq import WinSeq
-from windrow.patterns.lowering import lower
+from windrow.engine.columns.control import AXIS
+from windrow.engine.in_process import WindowRunner
+from windrow.engine.workers.win_seq import WinSeqWorker
+from windrow.patterns.windows import window_stages
 
 BATCH = 1_000_000
 KEYS = 100
@@ -60,10 +60,10 @@ def run(make: Callable[[wr.Query], wr.Query], tuples: int) -> dict[str, Any]:
     """Push the stream batch by batch; the most that was held after any, and the peak of memory."""
     rng = np.random.default_rng(1)
     source = wr.stream(make_batch(0, rng)).key_by("k").event_time("t")
-    query = make(source)._complete()
-    runner = InProcess(query, lower(query, wr.WinSeq()))
+    query = make(source).window_query()
+    runner = WindowRunner(query, window_stages(query, wr.WinSeq()))
     [[worker]] = runner.workers.values()
-    assert isinstance(worker, WinSeq)
+    assert isinstance(worker, WinSeqWorker)
     most = {"waiting": 0, "alive": 0, "logged": 0, "room": 0}
     results, settled = 0, 0
     for number in range(tuples // BATCH):

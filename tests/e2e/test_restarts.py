@@ -22,7 +22,7 @@ from tests.e2e.streams_to_files import DELAY, MODELS, NAMES, WITHIN
 from tests.spark.arrivals import Arrivals
 from windrow.core import oracle
 from windrow.core.durations import microseconds
-from windrow.engine.in_process import final_watermark
+from windrow.core.watermark import final_watermark
 
 pytestmark = pytest.mark.spark
 
@@ -49,7 +49,7 @@ def expected(name: str, came: Rows) -> Counter[Any]:
     if name == "joined":
         return expected_pairs(came)
     how: dict[str, Any] = {"key": ["k"], "time": "t", "order_by": ["seq"], "delay": DELAY}
-    windows = oracle.windows(MODELS[name], came, partial="drop", **how)
+    windows = oracle.windows(MODELS[name], came, open_windows="drop", **how)
     return Counter((w.key[0], w.id, tuple(r["seq"] for r in w.rows)) for w in windows)
 
 

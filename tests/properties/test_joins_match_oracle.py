@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 import windrow as wr
 from windrow.core import oracle
 from windrow.core.predicates import Predicate
-from windrow.engine.in_process import final_watermark
-from windrow.engine.joins import batches as batches_module
+from windrow.core.watermark import final_watermark
+from windrow.engine.joins import slices as batches_module
 from windrow.engine.joins import window_runs
-from windrow.engine.joins.in_process import JoinInProcess
+from windrow.engine.joins.in_process import JoinRunner
 from windrow.kernels import band_join
 
 SCHEMA = pa.schema(
@@ -171,16 +171,16 @@ class Restarts:
 
     def __init__(self, join: wr.Join) -> None:
         self.join = join
-        self.spare = JoinInProcess(join.query, join.stages())
+        self.spare = JoinRunner(join.query, join.stages())
 
-    def maybe(self, data: st.DataObject, runner: JoinInProcess) -> JoinInProcess:
+    def maybe(self, data: st.DataObject, runner: JoinRunner) -> JoinRunner:
         if not data.draw(st.booleans()):
             return runner
         snapshot = runner.snapshot()
         if not data.draw(st.booleans()):
             return runner
         if data.draw(st.booleans()):
-            self.spare = JoinInProcess(self.join.query, self.join.stages())
+            self.spare = JoinRunner(self.join.query, self.join.stages())
         other, self.spare = self.spare, runner
         other.restore(snapshot)
         return other
@@ -270,7 +270,7 @@ def test_windows_of_time(data: st.DataObject, within: Any, how: str, delay: int)
     parts = cut(data, data.draw(arrivals(delay)))
     sides: tuple[Rows, Rows] = ([], [])
     restarts, greatest = Restarts(join), None
-    runner, given_rows = JoinInProcess(join.query, join.stages()), Counter[str]()
+    runner, given_rows = JoinRunner(join.query, join.stages()), Counter[str]()
     with small_blocks(data):
         for part in parts:
             new = [[row for own, row in part if own == side] for side in (0, 1)]
@@ -302,7 +302,7 @@ def test_windows_by_count(
     parts = cut(data, data.draw(arrivals(delay)))
     sides: tuple[Rows, Rows] = ([], [])
     restarts, greatest = Restarts(join), None
-    runner, given_rows = JoinInProcess(join.query, join.stages()), Counter[str]()
+    runner, given_rows = JoinRunner(join.query, join.stages()), Counter[str]()
     with small_blocks(data):
         for number, part in enumerate(parts):
             new = [[row for own, row in part if own == side] for side in (0, 1)]
@@ -330,7 +330,7 @@ def test_late_tuples_are_dropped_and_counted(data: st.DataObject, within: Any, h
     parts = cut(data, data.draw(arrivals(6)))
     sides: tuple[Rows, Rows] = ([], [])
     runner, given_rows, late, greatest = (
-        JoinInProcess(join.query, join.stages()),
+        JoinRunner(join.query, join.stages()),
         Counter[str](),
         0,
         None,

@@ -22,9 +22,9 @@ from tests.patterns import degrees, levels, patterns
 from tests.streams import landmark_windows, models, time_windows
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
-from windrow.engine.in_process import InProcess
+from windrow.engine.in_process import WindowRunner
 from windrow.patterns import Pattern
-from windrow.patterns.lowering import lower
+from windrow.patterns.windows import window_stages
 
 SCHEMA = pa.schema(
     [("k", pa.string()), *((name, pa.int64()) for name in ("t", "seq", "x", "d"))],
@@ -201,9 +201,9 @@ def run(
     query: wr.Query, pattern: Pattern, steps: list[Step], stops: list[bool]
 ) -> tuple[list[list[pa.Table]], int]:
     """What each step fires, and how many tuples were dropped."""
-    complete = query._complete()
-    stages = lower(complete, pattern)
-    runner, fired = InProcess(complete, stages), []
+    complete = query.window_query()
+    stages = window_stages(complete, pattern)
+    runner, fired = WindowRunner(complete, stages), []
     for step, is_stopped in zip(steps, stops, strict=True):
         found = runner.push(pa.Table.from_pylist(step.rows, SCHEMA))
         if step is steps[-1]:
@@ -213,7 +213,7 @@ def run(
         fired.append(found)
         if is_stopped:
             snapshot = pickle.loads(pickle.dumps(runner.snapshot()))
-            runner = InProcess(complete, stages)
+            runner = WindowRunner(complete, stages)
             runner.restore(snapshot)
     return fired, runner.dropped
 

@@ -20,9 +20,10 @@ from tests.streams import in_milliseconds, models, times
 from tests.trail import Trail
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
-from windrow.engine.in_process import InProcess, final_watermark
+from windrow.core.watermark import final_watermark
+from windrow.engine.in_process import WindowRunner
 from windrow.patterns import Pattern
-from windrow.patterns.lowering import lower
+from windrow.patterns.windows import window_stages
 
 SCHEMA = pa.schema(
     [
@@ -125,9 +126,9 @@ def run(
     query: Any, pattern: Pattern, in_one_process: bool, batches: list[Rows], stops: list[bool]
 ) -> tuple[list[pa.Table], list[pa.Table]]:
     """What the stream fires, and what the end of it gives."""
-    complete = query._complete()
-    stages = lower(complete, pattern, in_one_process)
-    runner, fired, greatest = InProcess(complete, stages), [], None
+    complete = query.window_query()
+    stages = window_stages(complete, pattern, in_one_process)
+    runner, fired, greatest = WindowRunner(complete, stages), [], None
     for batch, is_stopped in zip(batches, stops, strict=True):
         fired += runner.push(pa.Table.from_pylist(batch, SCHEMA))
         if complete.time is not None and batch:
@@ -136,7 +137,7 @@ def run(
             fired += runner.advance(final_watermark(greatest, complete.delay))
         if is_stopped:
             snapshot = pickle.loads(pickle.dumps(runner.snapshot()))
-            runner = InProcess(complete, stages)
+            runner = WindowRunner(complete, stages)
             runner.restore(snapshot)
     ended = runner.finish()
     assert runner.dropped == 0
@@ -162,7 +163,7 @@ def check(
     how: dict[str, Any] = {"key": query.keys, "time": query.time, "order_by": query.ordered_by}
     partials: list[Any] = ["drop", "emit"]
     for partial, tables in zip(partials, [fired, fired + ended], strict=True):
-        windows = oracle.windows(model, rows, delay=query.delay, partial=partial, **how)
+        windows = oracle.windows(model, rows, delay=query.delay, open_windows=partial, **how)
         every = {(w.key, w.id, w.start, w.end): function(w) for w in windows}
         expected = {window: found for window, found in every.items() if found}
         got = by_window(tables, query, names)
@@ -238,7 +239,7 @@ def test_user_functions(data: st.DataObject, model: WindowModel, delay: int) -> 
         )
     else:
         query = base.decompose(
-            partial=partial, combine=combine, partial_returns=returns, returns=returns
+            open_windows=partial, combine=combine, partial_returns=returns, returns=returns
         )
     rows = data.draw(arrivals(delay if query.time else 0))
 

@@ -47,9 +47,9 @@ def test_aggregates_equal_the_oracles(
     key = ("k",) if is_keyed else ()
     query = wr.stream(pa.Table.from_pylist(stream, SCHEMA)).event_time("t", delay * 1000)
     query = query.key_by("k") if is_keyed else query
-    result = query.order_by("seq").window(model, partial=partial).agg(**FUNCTIONS).collect()
+    result = query.order_by("seq").window(model, open_windows=partial).agg(**FUNCTIONS).collect()
 
-    how: Any = {"time": "t", "order_by": ["seq"], "delay": delay * 1000, "partial": partial}
+    how: Any = {"time": "t", "order_by": ["seq"], "delay": delay * 1000, "open_windows": partial}
     expected = {
         (w.key, w.id, w.start, w.end): tuple(
             oracle.aggregate(f, w.rows) for f in FUNCTIONS.values()

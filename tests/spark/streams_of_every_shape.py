@@ -57,7 +57,7 @@ def table() -> pa.Table:
 
 def query(data: Any, model: WindowModel, kind: str, pattern: Pattern | None) -> wr.Query:
     base = wr.stream(data).key_by("k").event_time("t", "4 ms").order_by("seq")
-    base = base.window(model, partial="drop")
+    base = base.window(model, open_windows="drop")
     if kind == "apply":
         base = base.apply(last_and_spread, "last bigint, spread bigint")
     else:

@@ -132,7 +132,7 @@ def test_rows_without_a_time_are_dropped_and_counted(
     df: DataFrame, model: WindowModel, partial: Any
 ) -> None:
     observation = Observation()
-    query = wr.stream(df).key_by("k").event_time("t").window(model, partial=partial)
+    query = wr.stream(df).key_by("k").event_time("t").window(model, open_windows=partial)
     rows = query.agg(n=wf.count()).to_df(observation=observation).collect()
     assert rows
     assert {r["k"] for r in rows} == {"a", "b"}

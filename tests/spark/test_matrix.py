@@ -67,8 +67,8 @@ def run(df: DataFrame, rows: list[Any], model: WindowModel, pattern: Pattern, ki
         query = query.event_time("t", how["delay"])
     if keys:
         query = query.key_by(*keys)
-    query = compute(query.window(model, partial=open_windows), kind).using(pattern)
-    windows = oracle.windows(model, rows, key=keys, partial=open_windows, **how)
+    query = compute(query.window(model, open_windows=open_windows), kind).using(pattern)
+    windows = oracle.windows(model, rows, key=keys, open_windows=open_windows, **how)
     wanted = expected(windows, naive(kind))
     got: ByWindow = by_window(query.to_df(), keys)
     assert_same(got, wanted, f"{model}, {pattern}, {kind}, {keys}, {open_windows}, {how}")
@@ -106,9 +106,9 @@ def test_stream_would_not_have_fired_what_ordered_input_leaves_open(
 
     def check(model: WindowModel) -> None:
         query = wr.stream(df).key_by("k").event_time("t", "200 ms").order_by("seq")
-        query = query.window(model, partial="drop").agg(**FUNCTIONS).using(wr.KeyFarm(2))
+        query = query.window(model, open_windows="drop").agg(**FUNCTIONS).using(wr.KeyFarm(2))
         how: dict[str, Any] = {"key": ["k"], "time": "t", "order_by": ["seq"]}
-        windows = oracle.windows(model, ordered, delay="200 ms", partial="drop", **how)
+        windows = oracle.windows(model, ordered, delay="200 ms", open_windows="drop", **how)
         got = by_window(query.to_df(), ["k"])
         assert_same(got, expected(windows, aggregates(FUNCTIONS)), model)
 

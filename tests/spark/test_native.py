@@ -97,7 +97,7 @@ def assert_python_gives_the_same(given: wr.Query) -> None:
 def test_native_windows_equal_those_of_python(
     df: DataFrame, partial: Literal["emit", "drop"]
 ) -> None:
-    how: dict[str, Any] = {"partial": partial, "delay": "15 ms"}
+    how: dict[str, Any] = {"open_windows": partial, "delay": "15 ms"}
     queries = [query(df, model, ALL, **how) for model in NOT_OVERLAPPING]
     run_all(functools.partial(assert_python_gives_the_same, q) for q in queries)
 
@@ -106,7 +106,7 @@ def test_native_windows_equal_those_of_python(
 def test_windows_over_native_panes_equal_those_of_python(
     df: DataFrame, partial: Literal["emit", "drop"]
 ) -> None:
-    how: dict[str, Any] = {"partial": partial, "delay": "15 ms"}
+    how: dict[str, Any] = {"open_windows": partial, "delay": "15 ms"}
     queries = [query(df, model, REDUCED, **how) for model in OF_PANES]
     run_all(functools.partial(assert_python_gives_the_same, q) for q in queries)
 
@@ -147,7 +147,7 @@ def test_sums_beyond_64_bits_are_an_error_in_spark(spark: SparkSession, model: W
 @pytest.mark.parametrize("model", [NOT_OVERLAPPING[0], OF_PANES[0]], ids=repr)
 def test_empty_input_gives_no_rows(df: DataFrame, model: WindowModel) -> None:
     for partial in ("emit", "drop"):
-        assert query(df.limit(0), model, REDUCED, partial=partial).to_df().collect() == []
+        assert query(df.limit(0), model, REDUCED, open_windows=partial).to_df().collect() == []
 
 
 def test_windows_without_a_key(df: DataFrame) -> None:

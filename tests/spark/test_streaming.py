@@ -234,7 +234,7 @@ def chained_rows() -> list[dict[str, Any]]:
 
 def firsts(df: DataFrame) -> wr.Query:
     query = wr.stream(df).key_by("k").event_time("ts", "5 ms")
-    return query.window(wr.TimeWindow("6 ms", "2 ms"), partial="drop").agg(**FUNCTIONS)
+    return query.window(wr.TimeWindow("6 ms", "2 ms"), open_windows="drop").agg(**FUNCTIONS)
 
 
 def with_timestamps(df: DataFrame) -> DataFrame:
@@ -301,7 +301,7 @@ def test_results_of_each_batch_come_in_order_to_foreach_batch(
     finished(ordered.writeStream.foreachBatch(take).trigger(availableNow=True).start)
     assert all(batch == sorted(batch) for batch in batches)
     windows = oracle.windows(
-        wr.TimeWindow("9 ms", "3 ms"), rows, key=["k"], time="t", partial="drop"
+        wr.TimeWindow("9 ms", "3 ms"), rows, key=["k"], time="t", open_windows="drop"
     )
     found = [window for batch in batches for window in batch]
     assert sorted(found) == sorted((w.key[0] or "", w.id) for w in windows)
@@ -336,7 +336,9 @@ def test_event_times_of_every_type(spark: SparkSession, tmp_path: Path) -> None:
         model = wr.TimeWindow(4 * length, 2 * length)
         query = wr.stream(df).key_by("k").event_time("t", 2 * length).window(model)
         got, lost = streamed(query.agg(**FUNCTIONS).to_df())
-        windows = oracle.windows(model, rows, key=["k"], time="t", delay=2 * length, partial="drop")
+        windows = oracle.windows(
+            model, rows, key=["k"], time="t", delay=2 * length, open_windows="drop"
+        )
         assert_same(by_window(got, ["k"]), expected(windows, aggregates(FUNCTIONS)), kind)
         assert lost == 1
 

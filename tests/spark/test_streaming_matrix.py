@@ -108,14 +108,14 @@ def run(stream: Stream, model: WindowModel, pattern: Pattern, kind: str, is_time
         delay = DELAY + draw.choice([0, 500, 7_000])
         query = query.event_time("t", delay)
         how: dict[str, Any] = {"time": "t", "delay": delay, "order_by": order_by}
-        windows = oracle.windows(model, stream.rows, key=keys, partial="drop", **how)
+        windows = oracle.windows(model, stream.rows, key=keys, open_windows="drop", **how)
         is_delta = isinstance(model, wr.DeltaWindow)
         lost = sum(r["t"] is None or (is_delta and r["d"] is None) for r in stream.rows)
     else:
         rows = stream.in_order_of_arrival(order_by)
-        windows = oracle.windows(model, rows, key=keys, partial="drop")
+        windows = oracle.windows(model, rows, key=keys, open_windows="drop")
     open_windows: Any = draw.choice(["emit", "drop"])
-    query = compute(query.window(model, partial=open_windows), kind).using(pattern)
+    query = compute(query.window(model, open_windows=open_windows), kind).using(pattern)
     what = f"{model}, {pattern}, {kind}, {keys}, timed: {is_timed}, {files} files a batch"
     df, dropped = streamed(query.to_df())
     assert_same(by_window(df, keys), expected(windows, naive(kind)), what)

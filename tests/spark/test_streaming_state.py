@@ -16,8 +16,8 @@ from tests.spark.arrivals import Arrivals, finished
 from tests.spark.results import aggregates, assert_same, by_window, expected, run_all
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
-from windrow.engine import state
-from windrow.engine.state import Stateful, StateLog, Store
+from windrow.engine.state import log as state
+from windrow.engine.state.log import Stateful, StateLog, Store
 from windrow.patterns import Pattern
 
 pytestmark = pytest.mark.spark
@@ -58,7 +58,7 @@ class Restarted:
         return self.spark.read.parquet(str(self.folder / "out"))
 
     def assert_exact(self, model: WindowModel, what: object = "", delay: str = "5 ms") -> None:
-        how: dict[str, Any] = {"key": ["k"], "time": "t", "delay": delay, "partial": "drop"}
+        how: dict[str, Any] = {"key": ["k"], "time": "t", "delay": delay, "open_windows": "drop"}
         windows = oracle.windows(model, self.came, **how)
         wanted = expected(windows, aggregates(FUNCTIONS))
         assert_same(by_window(self.results(), ["k"]), wanted, what)

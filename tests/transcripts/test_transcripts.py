@@ -17,9 +17,9 @@ from tests.transcripts.transcripts import (
     is_legal,
     table_of,
 )
-from windrow.engine.in_process import DROPPED, InProcess
+from windrow.engine.in_process import DROPPED, WindowRunner
 from windrow.patterns import Pattern
-from windrow.patterns.lowering import lower
+from windrow.patterns.windows import window_stages
 
 CASES = [
     pytest.param(name, computation, pattern, id=f"{name}-{computation}-{pattern}")
@@ -34,8 +34,8 @@ CASES = [
 def test_in_process(name: str, computation: str, pattern: Pattern) -> None:
     transcript = TRANSCRIPTS[name]
     empty = table_of(transcript, [])
-    query = COMPUTATIONS[computation](base_query(transcript, empty))._complete()
-    runner = InProcess(query, lower(query, pattern))
+    query = COMPUTATIONS[computation](base_query(transcript, empty)).window_query()
+    runner = WindowRunner(query, window_stages(query, pattern))
     for i, step in enumerate(transcript["steps"]):
         if "finish" in step:
             fired = runner.finish()

@@ -58,7 +58,7 @@ def windows(
     time: str | None = None,
     order_by: Sequence[str] = (),
     delay: Duration = 0,
-    partial: Literal["emit", "drop"] = "emit",
+    open_windows: Literal["emit", "drop"] = "emit",
 ) -> list[OracleWindow]:
     """All non-empty windows of all keys; ``rows`` are in order of arrival.
 
@@ -69,7 +69,7 @@ def windows(
     rows = list(rows)
     placed = _place(model, rows, time, order_by)
     watermark = None
-    if partial == "drop" and time is not None:
+    if open_windows == "drop" and time is not None:
         times = [instant(r[time]) for r in rows if r[time] is not None]
         watermark = _final_watermark(times, microseconds(delay))
         placed = [t for t in placed if t.time < watermark]
@@ -82,7 +82,7 @@ def windows(
         OracleWindow(values, id, start, end, [t.row for t in members])
         for values, tuples in keys.values()
         for id, start, end, members in _extents(model, tuples)
-        if members and (partial == "emit" or _fires(model, end, len(members), watermark))
+        if members and (open_windows == "emit" or _fires(model, end, len(members), watermark))
     ]
 
 

@@ -7,18 +7,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from windrow.engine.columns import to_microseconds
-from windrow.engine.intake import take_in
-from windrow.engine.spec import WindowQuery
-from windrow.engine.stage_runner import StageRunner
-from windrow.engine.stages import Stages
-from windrow.engine.traffic import in_order
+from windrow.core.watermark import final_watermark
+from windrow.engine.columns.arrays import to_microseconds
+from windrow.engine.intake import window_tuples
+from windrow.engine.stages.nodes import Stages
+from windrow.engine.stages.runner import StageRunner
+from windrow.engine.stages.traffic import in_order
+from windrow.engine.window_query import WindowQuery
 
 DROPPED = b"windrow.dropped"
 """Metadata of the result: how many tuples were dropped, for a null or for being too late."""
 
 
-class InProcess(StageRunner):
+class WindowRunner(StageRunner):
     """Runs a query's stages over batches that go in by ``push``."""
 
     def __init__(self, query: WindowQuery, stages: Stages) -> None:
@@ -30,7 +31,7 @@ class InProcess(StageRunner):
         """Take a batch in; results that follow without the watermark moving on."""
         # A single worker has tuples in order of arrival anyway.
         arrived = self.arrived if len(self.nodes) > 1 else None
-        tuples, dropped = take_in(self.query, batch, arrived)
+        tuples, dropped = window_tuples(self.query, batch, arrived)
         self.dropped_at_intake += dropped
         self.arrived += len(batch)
         return self.run({0: [tuples]} if len(tuples) else {})
@@ -45,8 +46,8 @@ class InProcess(StageRunner):
 
 def collect(query: WindowQuery, stages: Stages, table: pa.Table, *, ordered: bool) -> pa.Table:
     """The results of a query over a bounded table."""
-    runner = InProcess(query, stages)
-    if query.partial == "drop":
+    runner = WindowRunner(query, stages)
+    if query.open_windows == "drop":
         results = _run_to_watermark(runner, table)
     else:
         results = [*runner.push(table), *runner.finish()]
@@ -54,18 +55,13 @@ def collect(query: WindowQuery, stages: Stages, table: pa.Table, *, ordered: boo
     return _gathered(query, results, schema, ordered, runner.dropped)
 
 
-def _run_to_watermark(runner: InProcess, table: pa.Table) -> list[pa.Table]:
+def _run_to_watermark(runner: WindowRunner, table: pa.Table) -> list[pa.Table]:
     """What a stream over the same tuples would have fired."""
     query = runner.query
     results = runner.push(table)
     if query.time is not None and len(times := to_microseconds(table[query.time].drop_null())):
         results += runner.advance(final_watermark(int(times.max()), query.delay))
     return results
-
-
-def final_watermark(greatest: int, delay: int) -> int:
-    """The watermark of a stream whose greatest time this is: in whole milliseconds."""
-    return (greatest - delay) // 1000 * 1000
 
 
 def _gathered(

@@ -8,9 +8,9 @@ import pyarrow.compute as pc
 
 from windrow.core.computation import Aggregation
 from windrow.core.models import DeltaWindow
-from windrow.engine.columns import to_microseconds
-from windrow.engine.control import ARRIVAL, TIME
-from windrow.engine.spec import WindowQuery
+from windrow.engine.columns.arrays import to_microseconds
+from windrow.engine.columns.control import ARRIVAL, TIME
+from windrow.engine.window_query import WindowQuery
 
 
 def needed_columns(query: WindowQuery) -> list[str]:
@@ -23,7 +23,7 @@ def needed_columns(query: WindowQuery) -> list[str]:
     return list(dict.fromkeys(needed))
 
 
-def take_in(
+def window_tuples(
     query: WindowQuery, batch: pa.Table, arrived: int | None = None
 ) -> tuple[pa.Table, int]:
     """The tuples of a batch that belong somewhere, and how many do not.

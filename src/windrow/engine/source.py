@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.errors import WindrowError
-from windrow.engine.ddl import type_name
+from windrow.engine.columns.ddl import type_name
 
 
 class TableSource:

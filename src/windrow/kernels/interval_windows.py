@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.core.watermark import END_OF_STREAM
 from windrow.kernels.columns import Positions
 from windrow.kernels.compiled import compiled
 from windrow.kernels.fired import put_window, with_room
 from windrow.kernels.search import first_at_least
-
-NEVER = np.iinfo(np.int64).min // 2
-ALWAYS = np.iinfo(np.int64).max // 2
 
 
 @compiled
@@ -52,7 +50,7 @@ def next_hosted(id: int, shift: int, batch: int, hosted: NDArray[np.bool_]) -> i
         block += 1
         if hosted[(shift + block) % n]:
             return block * batch
-    return ALWAYS
+    return END_OF_STREAM
 
 
 @compiled
@@ -73,7 +71,7 @@ def fire_intervals(
     """The windows that fire, as rows (key, id, lo, hi); moves ``next_id`` and ``head`` on.
 
     Key k's tuples are ``axis[head[k]:tail[k]]``, ascending. A window fires when its end has been
-    ``reached[k]``: by the watermark, by the tuples counted, or ALWAYS at the end of the stream.
+    ``reached[k]``: by the watermark, by the tuples counted, or END_OF_STREAM.
     Tuples that no later window holds are evicted by moving head on.
 
     Time O(keys + windows * log + tuples evicted), space O(windows): independent of the tuples held.
@@ -83,8 +81,8 @@ def fire_intervals(
     for k in range(len(head)):
         if head[k] == tail[k]:
             continue
-        limit = ALWAYS
-        if reached[k] != ALWAYS:
+        limit = END_OF_STREAM
+        if reached[k] != END_OF_STREAM:
             limit = (reached[k] - origin - (0 if every > 0 else length)) // slide
         id = max(next_id[k], first_id(axis[head[k]], length, slide, every, origin))
         lo, hi = head[k], head[k]
@@ -110,7 +108,7 @@ def fire_intervals(
             put_window(windows, n, k, id, lo, hi)
             n += 1
             id += 1
-        if limit != ALWAYS:
+        if limit != END_OF_STREAM:
             next_id[k] = max(next_id[k], limit + 1)
         else:
             next_id[k] = max(next_id[k], id)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.core.watermark import END_OF_STREAM
 from windrow.kernels.columns import Column, Positions
 from windrow.kernels.compiled import compiled
 from windrow.kernels.fired import put_window, with_room
-from windrow.kernels.interval_windows import ALWAYS
 from windrow.kernels.search import first_above, first_at_least
 
 
@@ -160,7 +160,7 @@ def fire_sessions(
             position = max(position, head[k] + 1)
             while position < tail[k] and axis[position] - axis[position - 1] <= gap:
                 position += 1
-            is_past = watermark == ALWAYS or axis[position - 1] + gap < watermark
+            is_past = watermark == END_OF_STREAM or axis[position - 1] + gap < watermark
             if position == tail[k] and not is_past:
                 break
             if n == len(windows):

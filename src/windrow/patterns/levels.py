@@ -7,7 +7,7 @@ goes straight to all workers of the next stage.
 
 from __future__ import annotations
 
-from windrow.engine.stages import Collect, Emit, Node, Stages, Work
+from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
 
 
@@ -18,14 +18,14 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
     groups: list[tuple[Node, ...]] = [(node,) for node in nodes]
     if isinstance(inner, PaneFarm | WinMapReduce):
         if inner.level >= 1:
-            groups = _merge_pairs(groups, Collect, Emit)
+            groups = _merge_pairs(groups, Collector, Emitter)
         if inner.level == 2:
             groups = _remove_collectors_between(groups)
     if is_farm and pattern.level >= 1:  # type: ignore[attr-defined]
         groups = _merge_last_collectors(groups)
-        groups = _merge_pairs(groups, Work, Emit, only_names=("Ranker", "Windower"))
+        groups = _merge_pairs(groups, Workers, Emitter, only_names=("Ranker", "Windower"))
     if is_farm and pattern.level == 2:  # type: ignore[attr-defined]
-        groups = _merge_pairs(groups, Emit, Emit)
+        groups = _merge_pairs(groups, Emitter, Emitter)
     return Stages(tuple(groups))
 
 
@@ -39,7 +39,7 @@ def _merge_pairs(
     merged: list[tuple[Node, ...]] = []
     for own in groups:
         last = merged[-1][-1] if merged else None
-        is_named = only_names is None or (isinstance(last, Work) and last.name in only_names)
+        is_named = only_names is None or (isinstance(last, Workers) and last.name in only_names)
         if isinstance(last, first) and isinstance(own[0], second) and is_named:
             merged[-1] = (*merged[-1], *own)
         else:
@@ -51,8 +51,8 @@ def _remove_collectors_between(groups: list[tuple[Node, ...]]) -> list[tuple[Nod
     """W | C E | W becomes W E | W: an emitter beside each worker of the first stage."""
     rewritten: list[tuple[Node, ...]] = []
     for own in groups:
-        if len(own) == 2 and isinstance(own[0], Collect) and isinstance(own[1], Emit):
-            rewritten[-1] = (*rewritten[-1], Emit(own[1].route, own[0].fan_in))
+        if len(own) == 2 and isinstance(own[0], Collector) and isinstance(own[1], Emitter):
+            rewritten[-1] = (*rewritten[-1], Emitter(own[1].route, own[0].fan_in))
         else:
             rewritten.append(own)
     return rewritten
@@ -62,6 +62,6 @@ def _merge_last_collectors(groups: list[tuple[Node, ...]]) -> list[tuple[Node, .
     """The inner pattern's last collectors go: the farm's own puts everything in order."""
     (last,) = groups[-1]
     (before,) = groups[-2] if len(groups[-2]) == 1 else (None,)
-    if isinstance(last, Collect) and isinstance(before, Collect):
-        return [*groups[:-2], (Collect(last.fan_in * before.fan_in),)]
+    if isinstance(last, Collector) and isinstance(before, Collector):
+        return [*groups[:-2], (Collector(last.fan_in * before.fan_in),)]
     return groups

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.core.models import Context, CountWindow, LandmarkWindow, TimeWindow
-from windrow.engine.spec import WindowQuery
+from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 
 

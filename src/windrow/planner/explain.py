@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from windrow.core.computation import Aggregation
-from windrow.engine.spec import WindowQuery
-from windrow.engine.stages import Stages
+from windrow.engine.stages.nodes import Stages
+from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 
 

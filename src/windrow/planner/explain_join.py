@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.stages import Stages
+from windrow.engine.joins.join_query import JoinQuery
+from windrow.engine.stages.nodes import Stages
 from windrow.planner.join_layout import GridChoice
 
 _WHY_BASELINE = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from windrow.core.errors import WindrowError, received
 from windrow.engine.joins.grid import Grid, bucket_width
-from windrow.engine.joins.spec import JoinQuery
+from windrow.engine.joins.join_query import JoinQuery
 
 LAYOUTS = ("linear", "rectangular", "square")
 Rates = tuple[float, float]

@@ -11,13 +11,14 @@ from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructField, StructType
 
 from windrow.core.models import DeltaWindow
-from windrow.engine.control import ARRIVAL, TIME
+from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.engine.intake import needed_columns
-from windrow.engine.routes import ByKey
-from windrow.engine.spec import ID, WindowQuery
-from windrow.engine.stages import Collect, Emit, Node, Stages, Work
-from windrow.patterns import KeyFarm, Pattern, making
-from windrow.patterns.lowering import lower
+from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
+from windrow.engine.stages.routes import ByKey
+from windrow.engine.window_query import ID, WindowQuery
+from windrow.patterns import KeyFarm, Pattern
+from windrow.patterns import workers as making
+from windrow.patterns.windows import window_stages
 from windrow.planner.choice import Choice, choose
 from windrow.spark import native
 from windrow.spark.native import column
@@ -46,20 +47,20 @@ class Lowering:
 def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
     if pattern is not None:
-        return Lowering(Choice(pattern, "as given"), lower(query, pattern))
+        return Lowering(Choice(pattern, "as given"), window_stages(query, pattern))
     choice = choose(query, cores_of(df.sparkSession))
     if native.is_wholly_native(query):
         return Lowering(choice, Stages(()), "windows")
     if native.has_native_panes(query):
         n = choice.pattern.n if isinstance(choice.pattern, KeyFarm) else 1
         return Lowering(choice, _over_panes(query, n), "panes")
-    return Lowering(choice, lower(query, choice.pattern))
+    return Lowering(choice, window_stages(query, choice.pattern))
 
 
 def _over_panes(query: WindowQuery, n: int) -> Stages:
     """Windows over panes that Spark has computed, each key on one of n workers."""
     make = making.window_level(query, making.windows_of_panes(query.model), 1, 1, 1)
-    return Stages(((Emit(ByKey(query.keys, n)),), (Work("WLQ", make, n),)))
+    return Stages(((Emitter(ByKey(query.keys, n)),), (Workers("WLQ", make, n),)))
 
 
 def to_df(
@@ -118,7 +119,7 @@ def _tuples(query: WindowQuery, df: DataFrame) -> DataFrame:
 
 
 def _with_greatest(query: WindowQuery, df: DataFrame, selected: DataFrame) -> DataFrame:
-    if query.partial != "drop" or query.time is None:
+    if query.open_windows != "drop" or query.time is None:
         return selected
     time = microseconds_of(column(query.time), query.types[query.time])
     return selected.crossJoin(F.broadcast(df.agg(F.max(time).alias(GREATEST))))
@@ -128,10 +129,10 @@ def _run(
     query: WindowQuery, rows: DataFrame, stages: Stages, df: DataFrame, intake: type[Intake]
 ) -> DataFrame:
     groups = list(stages.groups)
-    while isinstance(groups[-1][0], Collect):
+    while isinstance(groups[-1][0], Collector):
         groups.pop()
     first: tuple[Node, ...] = ()
-    if isinstance(groups[0][0], Emit):
+    if isinstance(groups[0][0], Emitter):
         first = groups.pop(0)
     width = width_behind(first, 1)
     numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
@@ -152,16 +153,16 @@ def _run(
 
 def _exchange(width: int, group: tuple[Node, ...]) -> Exchange:
     """The exchange before a group: a collector takes what several targets are sent."""
-    fan_in = group[0].fan_in if isinstance(group[0], Collect) else 1
+    fan_in = group[0].fan_in if isinstance(group[0], Collector) else 1
     return Exchange(width // fan_in, fan_in)
 
 
 def width_behind(nodes: tuple[Node, ...], width: int) -> int:
     """How many indices there are behind these nodes."""
     for node in nodes:
-        if isinstance(node, Emit):
+        if isinstance(node, Emitter):
             width = width // node.fan_in * node.route.n
-        elif isinstance(node, Collect):
+        elif isinstance(node, Collector):
             width //= node.fan_in
     return width
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from windrow.engine.spec import WindowQuery
+from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.explain import explain
 from windrow.spark import bounded, streaming

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from windrow.core.models import WindowModel
-from windrow.kernels.interval_windows import NEVER
+from windrow.core.watermark import BEGINNING
 from windrow.spark.streamed import Ticks
 
 
@@ -23,12 +23,12 @@ class Idleness:
 
     def watermark(self, memory: dict[str, Any], ticks: Ticks) -> int:
         """How far time has come by silence, given what was remembered of earlier batches."""
-        if ticks.greatest != NEVER:
-            memory["greatest"] = max(memory.get("greatest", NEVER), ticks.greatest)
+        if ticks.greatest != BEGINNING:
+            memory["greatest"] = max(memory.get("greatest", BEGINNING), ticks.greatest)
             memory["quiet_since"] = ticks.clock
         elif ticks.clock and "greatest" in memory:
             if not memory["quiet_since"]:
                 memory["quiet_since"] = ticks.clock
             elif ticks.clock - memory["quiet_since"] >= self.timeout:
                 memory["idle"] = self.model.closed_at(memory["greatest"])
-        return int(memory.get("idle", NEVER))
+        return int(memory.get("idle", BEGINNING))

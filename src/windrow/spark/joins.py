@@ -11,13 +11,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from windrow.engine.joins.intake import take_in
-from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.messages import unpack
-from windrow.engine.stages import Node, Stages, Work
-from windrow.engine.traffic import Traffic
+from windrow.core.watermark import END_OF_STREAM
+from windrow.engine.joins.intake import join_tuples
+from windrow.engine.joins.join_query import JoinQuery
+from windrow.engine.stages.messages import unpack
+from windrow.engine.stages.nodes import Node, Stages, Workers
+from windrow.engine.stages.traffic import Traffic
 from windrow.engine.workers.worker import Worker
-from windrow.kernels.interval_windows import ALWAYS
 from windrow.spark.session import make_ready_for_streams
 from windrow.spark.stream_plan import StreamPlan
 from windrow.spark.streamed import STREAMED, Hop, StreamIntake, Ticks, to_table
@@ -68,7 +68,7 @@ def _packed(query: JoinQuery, plan: StreamPlan, side: int, df: DataFrame) -> Dat
         df = with_watermark(df, time, df.schema[time].dataType.simpleString(), query.delay)
         df = df.select(*(F.col(f"`{name}`") for name in names))
     numbered = df.toDF(*(f"c{i}" for i in range(len(names))))
-    taking = partial(take_in, query, side)
+    taking = partial(join_tuples, query, side)
     intake = StreamIntake(taking, tuple(names), plan.groups[0], plan.hops[0], tells_greatest=False)
     return numbered.mapInArrow(intake, STREAMED)
 
@@ -86,7 +86,7 @@ class BoundedStage:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         node = self.nodes[0]
-        assert isinstance(node, Work)
+        assert isinstance(node, Workers)
         workers: dict[int, Worker] = {}
         for batch in batches:
             for row in batch.to_pylist():
@@ -99,7 +99,7 @@ class BoundedStage:
                     yield from self._hand_on({index: workers[index].advance(row["low"])})
                 workers[index].push(unpack(row["message"]))
         for index, worker in workers.items():
-            yield from self._hand_on({index: worker.advance(ALWAYS)})
+            yield from self._hand_on({index: worker.advance(END_OF_STREAM)})
 
     def _hand_on(self, traffic: Traffic) -> Iterator[pa.RecordBatch]:
         return iter(to_table(self.following.pack(self.nodes[1:], traffic, Ticks())).to_batches())

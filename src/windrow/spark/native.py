@@ -19,10 +19,10 @@ from pyspark.sql import functions as F
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
 from windrow.core.models import LandmarkWindow, TimeWindow
-from windrow.engine.control import ARRIVAL, PIECE
-from windrow.engine.ddl import type_name
-from windrow.engine.partials import PartialColumns
-from windrow.engine.spec import END, ID, START, WindowQuery
+from windrow.engine.columns.control import ARRIVAL, PIECE
+from windrow.engine.columns.ddl import type_name
+from windrow.engine.evaluate.partials import PartialColumns
+from windrow.engine.window_query import END, ID, START, WindowQuery
 from windrow.functions.count import Count
 from windrow.functions.count_distinct import CountDistinct
 from windrow.functions.extremes import Max, Min

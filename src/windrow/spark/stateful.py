@@ -16,11 +16,11 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
-from windrow.engine.messages import unpack
-from windrow.engine.stages import Node, Work
-from windrow.engine.state import NotAnAncestor, StateLog
+from windrow.core.watermark import BEGINNING
+from windrow.engine.stages.messages import unpack
+from windrow.engine.stages.nodes import Node, Workers
+from windrow.engine.state.log import NotAnAncestor, StateLog
 from windrow.engine.workers.worker import Worker
-from windrow.kernels.interval_windows import NEVER
 from windrow.spark.idleness import Idleness
 from windrow.spark.streamed import Hop, Received
 
@@ -146,7 +146,7 @@ class StatefulStage(StatefulProcessor):
         log.save(worker, self.store)
         self._keep(name, kept)
         # The first worker tells those behind it, so that all of them see the watermark move.
-        has_news = is_new or received.ticks.clock or received.ticks.greatest != NEVER
+        has_news = is_new or received.ticks.clock or received.ticks.greatest != BEGINNING
         ticks = replace(received.ticks, dropped=dropped, to_all=bool(has_news) and index == 0)
         return self.following.rows(self.nodes[1:], {index: given}, ticks)
 
@@ -160,7 +160,7 @@ class StatefulStage(StatefulProcessor):
                 kept = None
         if kept is None:
             node = self.nodes[0]
-            assert isinstance(node, Work)
+            assert isinstance(node, Workers)
             kept = _Kept(node.make(index), StateLog(self.computed))
             kept.log.load(kept.worker, self.store)
         return kept
@@ -174,9 +174,9 @@ class StatefulStage(StatefulProcessor):
 
     def _watermark(self, log: StateLog, received: Received, timer_values: TimerValues) -> int:
         if not self.is_timed:
-            return NEVER
+            return BEGINNING
         # Spark begins with zero, which says nothing.
-        spark = timer_values.getCurrentWatermarkInMs() * 1000 or NEVER
+        spark = timer_values.getCurrentWatermarkInMs() * 1000 or BEGINNING
         if self.idleness is None:
             return spark
         return max(spark, self.idleness.watermark(log.extra, received.ticks))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from windrow.engine.spec import WindowQuery
-from windrow.engine.stages import Collect, Emit, Node, Stages, Work
+from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
+from windrow.engine.window_query import WindowQuery
 from windrow.spark.bounded import width_behind
 from windrow.spark.idleness import Idleness
 from windrow.spark.stateful import StatefulStage
@@ -33,9 +33,9 @@ class StreamPlan:
     def groups(self) -> list[tuple[Node, ...]]:
         """The emitters that take rows in, which may be none, and the groups behind them."""
         groups = list(self.stages.groups)
-        while isinstance(groups[-1][0], Collect):
+        while isinstance(groups[-1][0], Collector):
             groups.pop()
-        if not isinstance(groups[0][0], Emit):
+        if not isinstance(groups[0][0], Emitter):
             groups.insert(0, ())
         return groups
 
@@ -46,7 +46,7 @@ class StreamPlan:
         for group, following in zip(self.groups, [*self.groups[1:], ()], strict=True):
             width = width_behind(group, width)
             first = following[0] if following else None
-            fan_in = first.fan_in if isinstance(first, Collect) else 1
+            fan_in = first.fan_in if isinstance(first, Collector) else 1
             wide = width // fan_in
             partitions = self.partitions if _holds_state(following) else wide
             hops.append(Hop(self.query, wide, partitions, fan_in))
@@ -100,4 +100,4 @@ class StreamPlan:
 
 
 def _holds_state(group: tuple[Node, ...]) -> bool:
-    return bool(group) and isinstance(group[0], Work) and group[0].make(0).holds_state
+    return bool(group) and isinstance(group[0], Workers) and group[0].make(0).holds_state

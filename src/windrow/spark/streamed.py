@@ -16,13 +16,13 @@ import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
-from windrow.engine.control import TIME
-from windrow.engine.messages import pack, unpack
-from windrow.engine.spec import WindowQuery
-from windrow.engine.stages import Collect, Emit, Node, Work
-from windrow.engine.traffic import Traffic, collect_traffic, emit_traffic, in_order
+from windrow.core.watermark import BEGINNING, END_OF_STREAM
+from windrow.engine.columns.control import TIME
+from windrow.engine.stages.messages import pack, unpack
+from windrow.engine.stages.nodes import Collector, Emitter, Node, Workers
+from windrow.engine.stages.traffic import Traffic, collect_traffic, emit_traffic, in_order
+from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.worker import Message
-from windrow.kernels.interval_windows import ALWAYS, NEVER
 from windrow.spark.slots import slots
 from windrow.spark.tasks import ROW_BITS, as_declared, chunks, low_of
 
@@ -52,8 +52,8 @@ class Ticks:
     """What is told to workers beside messages; to all, or only so that it is not lost."""
 
     dropped: int = 0
-    greatest: int = NEVER
-    """The greatest event time that has come; NEVER if no tuple has."""
+    greatest: int = BEGINNING
+    """The greatest event time that has come; BEGINNING if no tuple has."""
     clock: int = 0
     """In milliseconds; 0 if it has not ticked."""
     to_all: bool = False
@@ -106,14 +106,14 @@ class Hop:
 
     def pack(self, nodes: tuple[Node, ...], traffic: Traffic, ticks: Ticks) -> list[Row]:
         for node in nodes:
-            if isinstance(node, Emit):
+            if isinstance(node, Emitter):
                 traffic = emit_traffic(node, traffic)
             else:
-                assert isinstance(node, Collect)
+                assert isinstance(node, Collector)
                 assert self.query is not None
-                traffic = collect_traffic(self.query, Collect(1), traffic)
+                traffic = collect_traffic(self.query, Collector(1), traffic)
         packed: list[Row] = [
-            (self._slot(target), target, 0, NEVER, 0, low_of(message), pack(message))
+            (self._slot(target), target, 0, BEGINNING, 0, low_of(message), pack(message))
             for target, messages in traffic.items()
             for message in messages
         ]
@@ -152,7 +152,7 @@ class StreamIntake:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived, is_first = _first_arrival()
-        dropped, greatest = 0, NEVER
+        dropped, greatest = 0, BEGINNING
         for chunk in chunks(batches):
             tuples, lost = self.take_in(chunk.rename_columns(self.columns), arrived)
             arrived += len(chunk)
@@ -163,7 +163,7 @@ class StreamIntake:
                 greatest = max(greatest, int(np.asarray(tuples[TIME].to_numpy()).max()))
             packed = self.following.pack(self.emitters, {0: [tuples]}, Ticks())
             yield from to_table(packed).to_batches()
-        ticks = Ticks(dropped, greatest, to_all=is_first or greatest != NEVER)
+        ticks = Ticks(dropped, greatest, to_all=is_first or greatest != BEGINNING)
         yield from to_table(self.following.pack((), {}, ticks)).to_batches()
 
 
@@ -217,17 +217,17 @@ class StatelessStage:
                 index = row["target"] // self.here.fan_in
                 waiting.setdefault(index, []).append(unpack(row["message"]))
         node, nodes = self.nodes[0], self.nodes
-        if isinstance(node, Work):
+        if isinstance(node, Workers):
             nodes = nodes[1:]
             waiting = {index: _worked(node, index, m) for index, m in waiting.items()}
         yield from to_table(self.following.pack(nodes, waiting, ticks)).to_batches()
 
 
-def _worked(node: Work, index: int, messages: list[Message]) -> list[Message]:
+def _worked(node: Workers, index: int, messages: list[Message]) -> list[Message]:
     worker = node.make(index)
     for message in messages:
         worker.push(message)
-    return worker.advance(ALWAYS)
+    return worker.advance(END_OF_STREAM)
 
 
 @dataclass(frozen=True)

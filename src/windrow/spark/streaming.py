@@ -15,12 +15,12 @@ from pyspark.sql.types import StructType
 
 from windrow.core.errors import WindrowError
 from windrow.core.models import Bounds
-from windrow.engine.control import ARRIVAL, TIME
-from windrow.engine.intake import needed_columns, take_in
-from windrow.engine.signature import signature
-from windrow.engine.spec import END, WindowQuery
+from windrow.engine.columns.control import ARRIVAL, TIME
+from windrow.engine.intake import needed_columns, window_tuples
+from windrow.engine.state.identity import signature
+from windrow.engine.window_query import END, WindowQuery
 from windrow.patterns import Pattern
-from windrow.patterns.lowering import lower
+from windrow.patterns.windows import window_stages
 from windrow.planner.choice import Choice, choose
 from windrow.spark.bounded import Lowering, result_fields, schema_of
 from windrow.spark.idleness import Idleness
@@ -40,7 +40,7 @@ _DELAY = "spark.watermarkDelayMs"
 def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
     choice = Choice(pattern, "as given") if pattern else choose(query, cores_of(df.sparkSession))
-    return Lowering(choice, lower(query, choice.pattern))
+    return Lowering(choice, window_stages(query, choice.pattern))
 
 
 def partitions_of(query: WindowQuery, lowering: Lowering) -> int:
@@ -82,7 +82,7 @@ def _packed(query: WindowQuery, stream: StreamPlan, df: DataFrame) -> DataFrame:
     rows = _tuples(query, _with_watermark(query, df))
     numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
     hop, is_watched = stream.hops[0], query.idle_timeout is not None
-    taking = partial(take_in, query)
+    taking = partial(window_tuples, query)
     intake = StreamIntake(taking, tuple(rows.columns), stream.groups[0], hop, is_watched)
     packed = numbered.mapInArrow(intake, STREAMED)
     return packed.unionAll(_clock(df.sparkSession, hop)) if is_watched else packed

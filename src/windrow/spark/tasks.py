@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 
-from windrow.engine.control import ARRIVAL, TIME
-from windrow.engine.intake import take_in
-from windrow.engine.messages import pack, unpack
-from windrow.engine.placing import Placing, ascends, time_of
-from windrow.engine.spec import WindowQuery
-from windrow.engine.stages import Collect, Emit, Node, Work
-from windrow.engine.traffic import Traffic, collect_traffic, emit_traffic
+from windrow.core.watermark import BEGINNING, END_OF_STREAM
+from windrow.engine.columns.control import ARRIVAL, TIME
+from windrow.engine.intake import window_tuples
+from windrow.engine.stages.messages import pack, unpack
+from windrow.engine.stages.nodes import Collector, Emitter, Node, Workers
+from windrow.engine.stages.traffic import Traffic, collect_traffic, emit_traffic
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.placing import Placing, ascends, time_of
 from windrow.engine.workers.worker import KeyedWorker, Message, Worker
-from windrow.kernels.interval_windows import ALWAYS, NEVER
 from windrow.spark.slots import slots
 
 PACKED = "slot int, target int, low bigint, watermark bigint, message binary"
@@ -77,7 +77,7 @@ class Intake(ABC):
                 continue
             traffic: Traffic = {0: [taken]}
             for node in self.emitters:
-                assert isinstance(node, Emit)
+                assert isinstance(node, Emitter)
                 traffic = emit_traffic(node, traffic)
             sent = {i: [p for m in messages for p in _runs(m)] for i, messages in traffic.items()}
             yield from _packed(self.exchange, sent, watermark)
@@ -105,7 +105,7 @@ class TupleIntake(Intake):
     """Takes in tuples."""
 
     def take_in(self, rows: pa.Table, arrived: int) -> tuple[pa.Table, int | None]:
-        return take_in(self.query, rows, arrived)[0], _final_watermark(self.query, rows)
+        return window_tuples(self.query, rows, arrived)[0], _final_watermark(self.query, rows)
 
 
 class PieceIntake(Intake):
@@ -140,7 +140,7 @@ def _final_watermark(query: WindowQuery, table: pa.Table) -> int | None:
     if GREATEST not in table.column_names:
         return None
     greatest = table[GREATEST][0].as_py()
-    return NEVER if greatest is None else (greatest - query.delay) // 1000 * 1000
+    return BEGINNING if greatest is None else (greatest - query.delay) // 1000 * 1000
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class StageTask:
         waiting: Traffic = {}
         for target, low, watermark, message in _rows(batches):
             index = target // self._fan_in
-            if not isinstance(self.nodes[0], Work):
+            if not isinstance(self.nodes[0], Workers):
                 waiting.setdefault(index, []).append(message)
                 continue
             worker = workers.get(index)
@@ -184,7 +184,7 @@ class StageTask:
 
     @property
     def _fan_in(self) -> int:
-        return self.nodes[0].fan_in if isinstance(self.nodes[0], Collect) else 1
+        return self.nodes[0].fan_in if isinstance(self.nodes[0], Collector) else 1
 
     def _reached(self, placing: Placing, low: int, watermark: int | None) -> int | None:
         """How far a worker may move on before more input: messages come in order of ``low``.
@@ -193,22 +193,22 @@ class StageTask:
         """
         if placing.is_timed:
             return low if watermark is None else min(low, watermark)
-        return None if placing.order_by or self.query.time is not None else NEVER
+        return None if placing.order_by or self.query.time is not None else BEGINNING
 
     def _end(self, watermark: int | None) -> int:
-        if self.query.partial == "emit":
-            return ALWAYS
-        return NEVER if watermark is None else watermark
+        if self.query.open_windows == "emit":
+            return END_OF_STREAM
+        return BEGINNING if watermark is None else watermark
 
     def _hand_on(
         self, traffic: Traffic, watermark: int | None, nodes: tuple[Node, ...] | None = None
     ) -> Iterator[pa.RecordBatch]:
         for node in self.nodes[1:] if nodes is None else nodes:
-            if isinstance(node, Emit):
+            if isinstance(node, Emitter):
                 traffic = emit_traffic(node, traffic)
             else:
-                assert isinstance(node, Collect)
-                traffic = collect_traffic(self.query, Collect(1), traffic)
+                assert isinstance(node, Collector)
+                traffic = collect_traffic(self.query, Collector(1), traffic)
         if self.exchange is not None:
             yield from _packed(self.exchange, traffic, watermark)
             return

@@ -10,13 +10,13 @@ from windrow.core import oracle
 
 def test_watermark_is_in_whole_milliseconds() -> None:
     rows = [{"t": 500}, {"t": 1500}, {"t": 2999}]
-    dropped = oracle.windows(wr.TimeWindow("1 ms"), rows, time="t", partial="drop")
+    dropped = oracle.windows(wr.TimeWindow("1 ms"), rows, time="t", open_windows="drop")
     assert [w.id for w in dropped] == [0, 1]
 
 
 def test_tuples_at_the_watermark_do_not_count_yet() -> None:
     rows = [{"t": 0}, {"t": 1000}, {"t": 2000}, {"t": 3000}]
-    how: Any = {"time": "t", "partial": "drop"}
+    how: Any = {"time": "t", "open_windows": "drop"}
     assert len(oracle.windows(wr.CountWindow(3), rows, **how)) == 1
     assert len(oracle.windows(wr.CountWindow(4), rows, **how)) == 0
     assert len(oracle.windows(wr.CountWindow(3), rows, delay="1 ms", **how)) == 0
@@ -24,7 +24,7 @@ def test_tuples_at_the_watermark_do_not_count_yet() -> None:
 
 def test_session_fires_only_past_its_end() -> None:
     rows = [{"t": 0}, {"t": 3000}]
-    how: Any = {"time": "t", "partial": "drop"}
+    how: Any = {"time": "t", "open_windows": "drop"}
     assert len(oracle.windows(wr.SessionWindow("2 ms"), rows, **how)) == 1
     late = [{"t": 0}, {"t": 2500}]
     assert len(oracle.windows(wr.SessionWindow("2 ms"), late, **how)) == 0

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.engine.aggregation import slide_partials
+from windrow.engine.evaluate.aggregation import slide_partials
 
 ranges = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 20), st.integers(1, 8)), max_size=15)
 

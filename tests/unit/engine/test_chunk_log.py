@@ -12,13 +12,13 @@ import pytest
 import windrow as wr
 from windrow import functions as wf
 from windrow.core import WindowModel
-from windrow.engine.chunk_log import ChunkLog
-from windrow.engine.control import AXIS
-from windrow.engine.in_process import InProcess
-from windrow.engine.state import NotAnAncestor
-from windrow.engine.storage import Stored
-from windrow.engine.window_buffer import WindowBuffer
-from windrow.patterns.lowering import lower
+from windrow.engine.columns.control import AXIS
+from windrow.engine.columns.storage import Stored
+from windrow.engine.in_process import WindowRunner
+from windrow.engine.state.chunks import ChunkLog
+from windrow.engine.state.log import NotAnAncestor
+from windrow.engine.windows.buffer import WindowBuffer
+from windrow.patterns.windows import window_stages
 
 SCHEMA = pa.schema([("k", pa.string()), ("t", pa.int64()), ("x", pa.int64())])
 MODELS: list[WindowModel] = [
@@ -32,13 +32,13 @@ MODELS: list[WindowModel] = [
 every_model = pytest.mark.parametrize("model", MODELS, ids=str)
 
 
-def runner_of(model: WindowModel) -> InProcess:
+def runner_of(model: WindowModel) -> WindowRunner:
     query = wr.stream(SCHEMA.empty_table()).key_by("k").event_time("t").window(model)
-    complete = query.agg(xs=wf.collect("x"))._complete()
-    return InProcess(complete, lower(complete, wr.WinSeq()))
+    complete = query.agg(xs=wf.collect("x")).window_query()
+    return WindowRunner(complete, window_stages(complete, wr.WinSeq()))
 
 
-def push(runner: InProcess, times: str, watermark: int) -> list[Any]:
+def push(runner: WindowRunner, times: str, watermark: int) -> list[Any]:
     """Tuples ``key:time``, whose x is their time; what fires."""
     rows = [{"k": k, "t": int(t), "x": int(t)} for k, t in (w.split(":") for w in times.split())]
     tables = runner.push(pa.Table.from_pylist(rows, SCHEMA)) + runner.advance(watermark)
@@ -50,12 +50,12 @@ def rows_of(tables: list[pa.Table]) -> list[Any]:
     return sorted((row["k"], row["window_id"], row["xs"]) for row in rows)
 
 
-def copied(runner: InProcess) -> dict[str, Any]:
+def copied(runner: WindowRunner) -> dict[str, Any]:
     snapshot: dict[str, Any] = pickle.loads(pickle.dumps(runner.snapshot()))
     return snapshot
 
 
-def log_of(runner: InProcess) -> tuple[ChunkLog, WindowBuffer]:
+def log_of(runner: WindowRunner) -> tuple[ChunkLog, WindowBuffer]:
     worker: Any = runner.workers[0][0]
     return worker.log, worker.buffer
 

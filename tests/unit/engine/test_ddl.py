@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.engine.ddl import parse_schema, parse_type, type_name
+from windrow.engine.columns.ddl import parse_schema, parse_type, type_name
 
 
 @pytest.mark.parametrize(

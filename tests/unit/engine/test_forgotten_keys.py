@@ -12,9 +12,9 @@ import pytest
 import windrow as wr
 from windrow import functions as wf
 from windrow.core import WindowModel
-from windrow.engine.in_process import InProcess
+from windrow.engine.in_process import WindowRunner
 from windrow.engine.workers import win_seq
-from windrow.patterns.lowering import lower
+from windrow.patterns.windows import window_stages
 
 N = 1200
 BATCH = 50
@@ -28,9 +28,9 @@ def rows_of(tables: list[pa.Table]) -> list[Any]:
 
 def streamed(query: wr.Query, restarts: bool) -> tuple[list[Any], int]:
     """All results, and the most keys that a worker knew after a batch."""
-    complete = query._complete()
-    stages = lower(complete, wr.KeyFarm(2))
-    runner, found, most = InProcess(complete, stages), [], 0
+    complete = query.window_query()
+    stages = window_stages(complete, wr.KeyFarm(2))
+    runner, found, most = WindowRunner(complete, stages), [], 0
     for first in range(0, N, BATCH):
         found += runner.push(ROWS.slice(first, BATCH))
         found += runner.advance((first + BATCH) // 2)
@@ -38,7 +38,7 @@ def streamed(query: wr.Query, restarts: bool) -> tuple[list[Any], int]:
         most = max(most, *(len(w.keys) for w in workers))
         if restarts:
             snapshot = pickle.loads(pickle.dumps(runner.snapshot()))
-            runner = InProcess(complete, stages)
+            runner = WindowRunner(complete, stages)
             runner.restore(snapshot)
     return rows_of(found + runner.finish()), most
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from windrow.engine.key_table import KeyTable, hash_keys
+from windrow.engine.columns.key_table import KeyTable, hash_keys
 
 NAN = math.nan
 STRUCT = pa.struct([("a", pa.int64()), ("b", pa.string())])

@@ -10,9 +10,9 @@ import pytest
 import windrow as wr
 from tests.trail import Trail
 from windrow import functions as wf
-from windrow.engine.in_process import InProcess
+from windrow.engine.in_process import WindowRunner
 from windrow.patterns import Pattern
-from windrow.patterns.lowering import lower
+from windrow.patterns.windows import window_stages
 
 SCHEMA = pa.schema([("k", pa.string()), ("t", pa.int64()), ("x", pa.string())])
 
@@ -20,8 +20,8 @@ SCHEMA = pa.schema([("k", pa.string()), ("t", pa.int64()), ("x", pa.string())])
 def run(pattern: Pattern, model: wr.TimeWindow, *steps: int | list[tuple[int, str]]) -> Any:
     """Numbers are watermarks, lists are batches of (time, x); ids and texts of all windows."""
     query = wr.stream(SCHEMA.empty_table()).key_by("k").event_time("t").window(model)
-    complete = query.agg(text=Trail("x"), n=wf.count())._complete()
-    runner, tables = InProcess(complete, lower(complete, pattern)), []
+    complete = query.agg(text=Trail("x"), n=wf.count()).window_query()
+    runner, tables = WindowRunner(complete, window_stages(complete, pattern)), []
     for step in steps:
         if isinstance(step, int):
             tables += runner.advance(step)

@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 
 import windrow as wr
 from windrow.core import WindowModel
-from windrow.engine.control import AXIS
-from windrow.engine.storage import Stored
-from windrow.engine.window_buffer import WindowBuffer
+from windrow.engine.columns.control import AXIS
+from windrow.engine.columns.storage import Stored
+from windrow.engine.windows.buffer import WindowBuffer
 from windrow.engine.workers.lateness import find_windows
 
 

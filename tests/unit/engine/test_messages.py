@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.engine.messages import pack, unpack
+from windrow.engine.stages.messages import pack, unpack
 
 LEAST, MOST = -(2**63), 2**63 - 1
 longs = st.integers(LEAST, MOST) | st.integers(-300, 300) | st.sampled_from([LEAST, MOST, 2**32])

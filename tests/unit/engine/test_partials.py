@@ -15,8 +15,8 @@ import windrow as wr
 from tests.trail import Trail
 from windrow import functions as wf
 from windrow.core import Aggregate
-from windrow.engine.fired import FiredWindows, TupleColumns
-from windrow.engine.partials import PartialColumns, order_positions
+from windrow.engine.evaluate.partials import PartialColumns, order_positions
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
 
 SCHEMA = pa.schema([("x", pa.int64()), ("y", pa.float64()), ("s", pa.string()), ("b", pa.bool_())])
 Function = Aggregate[Any, Any, Any]
@@ -40,7 +40,7 @@ FUNCTIONS: Mapping[str, Function] = {
 
 def partials_of(**functions: Function) -> PartialColumns:
     query = wr.stream(SCHEMA.empty_table()).window(wr.CountWindow(1)).agg(**functions)
-    return PartialColumns(query._complete())
+    return PartialColumns(query.window_query())
 
 
 def ranges(edges: list[int]) -> FiredWindows:

@@ -7,9 +7,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.engine.control import TIME
-from windrow.engine.placing import Placing
-from windrow.kernels.interval_windows import ALWAYS, NEVER
+from windrow.core.watermark import BEGINNING, END_OF_STREAM
+from windrow.engine.columns.control import TIME
+from windrow.engine.windows.placing import Placing
 
 
 def tuples(*times: int) -> pa.Table:
@@ -26,7 +26,7 @@ def test_tuples_wait_for_the_watermark_to_pass_them() -> None:
     assert times_of(placing.advance(3).tuples) == []
     assert times_of(placing.advance(6).tuples) == [5, 3]
     assert times_of(placing.advance(9).tuples) == []
-    assert times_of(placing.advance(ALWAYS).tuples) == [9]
+    assert times_of(placing.advance(END_OF_STREAM).tuples) == [9]
 
 
 def test_tuples_behind_the_watermark_are_late() -> None:
@@ -43,7 +43,7 @@ def test_nothing_is_late_before_the_first_watermark() -> None:
     placing = Placing(True, [])
     placing.add(tuples(-(10**15), 0))
     placed = placing.advance(1)
-    assert placed.previous == NEVER
+    assert placed.previous == BEGINNING
     assert times_of(placed.late) == []
     assert times_of(placed.tuples) == [-(10**15), 0]
 
@@ -59,7 +59,7 @@ def test_the_watermark_never_goes_back() -> None:
 def test_without_event_time_every_tuple_takes_its_place_at_once() -> None:
     placing = Placing(False, [])
     placing.add(tuples(5, 3))
-    placed = placing.advance(NEVER)
+    placed = placing.advance(BEGINNING)
     assert times_of(placed.tuples) == [5, 3]
     assert times_of(placed.late) == []
 
@@ -89,12 +89,12 @@ def test_order_is_key_time_order_by_arrival() -> None:
 def test_every_tuple_is_placed_or_late_exactly_once_in_order_of_arrival(
     steps: list[tuple[list[int], int]],
 ) -> None:
-    placing, watermark, arrived = Placing(True, []), NEVER, 0
+    placing, watermark, arrived = Placing(True, []), BEGINNING, 0
     placed: list[int] = []
     late: list[int] = []
     expected_late: list[int] = []
     waiting: list[tuple[int, int]] = []
-    for times, moved in [*steps, ([], ALWAYS)]:
+    for times, moved in [*steps, ([], END_OF_STREAM)]:
         arrivals = range(arrived, arrived + len(times))
         arrived += len(times)
         columns: dict[str, Any] = {TIME: pa.array(times, pa.int64()), "x": pa.array(arrivals)}

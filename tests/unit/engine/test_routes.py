@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import windrow as wr
 from tests.streams import count_windows, landmark_windows, time_windows
-from windrow.engine.control import ARRIVAL, PIECE, TIME
-from windrow.engine.fired import FiredWindows, TupleColumns
-from windrow.engine.key_table import KeyTable, hash_keys
-from windrow.engine.routes import ByKey, ByPart, ByPiece, ByWindow, Dealt, InTurn, Route
-from windrow.engine.window_batch import pack_batches
+from windrow.engine.columns.control import ARRIVAL, PIECE, TIME
+from windrow.engine.columns.key_table import KeyTable, hash_keys
+from windrow.engine.stages.routes import ByKey, ByPart, ByPiece, ByWindow, Dealt, InTurn, Route
+from windrow.engine.windows.batch import pack_batches
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
 
 Interval = wr.CountWindow | wr.TimeWindow | wr.LandmarkWindow
 keys = st.lists(st.none() | st.sampled_from("pqrs"), min_size=1, max_size=20)

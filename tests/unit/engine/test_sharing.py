@@ -7,10 +7,10 @@ import pyarrow as pa
 
 import windrow as wr
 from windrow import functions as wf
-from windrow.engine.in_process import InProcess
-from windrow.engine.workers.win_seq import WinSeq
+from windrow.engine.in_process import WindowRunner
+from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.patterns import Pattern
-from windrow.patterns.lowering import lower
+from windrow.patterns.windows import window_stages
 
 TABLE = pa.table({"t": np.arange(1000), "x": np.arange(1000.0)})
 
@@ -18,12 +18,12 @@ TABLE = pa.table({"t": np.arange(1000), "x": np.arange(1000.0)})
 def held(pattern: Pattern, in_one_process: bool) -> int:
     """How many tuples all workers hold together once all have come."""
     windows = wr.stream(TABLE).event_time("t").window(wr.TimeWindow(100, 10))
-    query = windows.agg(m=wf.median("x"))._complete()
-    runner = InProcess(query, lower(query, pattern, in_one_process))
+    query = windows.agg(m=wf.median("x")).window_query()
+    runner = WindowRunner(query, window_stages(query, pattern, in_one_process))
     runner.push(TABLE)
     runner.advance(900)
     workers = [w for own in runner.workers.values() for w in own]
-    return sum(w.buffer.alive for w in workers if isinstance(w, WinSeq))
+    return sum(w.buffer.alive for w in workers if isinstance(w, WinSeqWorker))
 
 
 def test_a_tuple_of_several_workers_is_held_once_in_one_process() -> None:

@@ -20,17 +20,19 @@ from tests.patterns import patterns
 from tests.streams import models
 from windrow import functions as wf
 from windrow.core import WindowModel
-from windrow.engine import chunk_log, placing, state
-from windrow.engine.in_process import InProcess
-from windrow.engine.intake import take_in
-from windrow.engine.messages import pack, unpack
-from windrow.engine.stages import Collect, Emit, Stages, Work
-from windrow.engine.state import MemoryStore, NotAnAncestor, StateLog
-from windrow.engine.traffic import Traffic, collect_traffic, emit_traffic
+from windrow.core.watermark import BEGINNING
+from windrow.engine.in_process import WindowRunner
+from windrow.engine.intake import window_tuples
+from windrow.engine.stages.messages import pack, unpack
+from windrow.engine.stages.nodes import Collector, Emitter, Stages, Workers
+from windrow.engine.stages.traffic import Traffic, collect_traffic, emit_traffic
+from windrow.engine.state import chunks as chunk_log
+from windrow.engine.state import log as state
+from windrow.engine.state.log import MemoryStore, NotAnAncestor, StateLog
+from windrow.engine.windows import placing
 from windrow.engine.workers import win_seq
 from windrow.engine.workers.worker import Worker
-from windrow.kernels.interval_windows import NEVER
-from windrow.patterns.lowering import lower
+from windrow.patterns.windows import window_stages
 
 SCHEMA = pa.schema(
     [
@@ -106,14 +108,14 @@ class Processes:
     dropped: int = 0
 
     def run(self, batch: pa.Table, watermark: int) -> list[pa.Table]:
-        tuples, lost = take_in(self.query, batch, self.arrived)
+        tuples, lost = window_tuples(self.query, batch, self.arrived)
         self.arrived += len(batch)
         self.dropped += lost
         traffic: Traffic = {0: [tuples]} if len(tuples) else {}
         for i, node in enumerate(self.stages.nodes):
-            if isinstance(node, Emit):
+            if isinstance(node, Emitter):
                 traffic = emit_traffic(node, traffic)
-            elif isinstance(node, Collect):
+            elif isinstance(node, Collector):
                 traffic = collect_traffic(self.query, node, traffic)
             else:
                 traffic = {
@@ -122,7 +124,7 @@ class Processes:
                 }
         return [table for messages in traffic.values() for table in messages if len(table)]
 
-    def _work(self, node: Work, place: Place, messages: list[Any], watermark: int) -> list[Any]:
+    def _work(self, node: Workers, place: Place, messages: list[Any], watermark: int) -> list[Any]:
         messages = [unpack(pack(message)) for message in messages]
         if not node.make(place[1]).holds_state:
             return _advanced(node.make(place[1]), messages, watermark)
@@ -139,7 +141,7 @@ class Processes:
         copy.log.save(copy.worker, store)
         return given
 
-    def _copy(self, node: Work, place: Place, store: MemoryStore) -> Copy:
+    def _copy(self, node: Workers, place: Place, store: MemoryStore) -> Copy:
         """The worker as it is stored, in some process."""
         process = self.data.draw(st.integers(0, 3))
         found = self.copies.get((process, place))
@@ -168,7 +170,7 @@ def batches(draw: st.DrawFn, most: int = 12) -> list[Step]:
     keys: list[list[str | None]] = [["a"], ["a", "b", None], [*"abcdef"]]
     key = st.sampled_from(draw(st.sampled_from(keys)))
     spread = draw(st.sampled_from([6, 20, 60]))
-    made, center, watermark, x = [], draw(st.integers(-30, 30)), NEVER, 0
+    made, center, watermark, x = [], draw(st.integers(-30, 30)), BEGINNING, 0
     for _ in range(draw(st.integers(1, most))):
         rows = []
         for _ in range(draw(st.integers(0, 6))):
@@ -205,9 +207,9 @@ def rows_of(tables: list[pa.Table]) -> Counter[str]:
 
 def check(data: st.DataObject, query: wr.Query, pattern: Any, steps: list[Step]) -> None:
     """Any copies in any order give what one worker that never stops gives, batch by batch."""
-    complete = query._complete()
-    reference = InProcess(complete, lower(complete, wr.WinSeq()))
-    processes = Processes(complete, lower(complete, pattern), data)
+    complete = query.window_query()
+    reference = WindowRunner(complete, window_stages(complete, wr.WinSeq()))
+    processes = Processes(complete, window_stages(complete, pattern), data)
     for number, (rows, watermark) in enumerate(steps):
         batch = pa.Table.from_pylist(rows, SCHEMA)
         expected = reference.push(batch) + reference.advance(watermark)
@@ -245,11 +247,13 @@ def test_so_do_workers_of_tuples_in_order_of_arrival(
     query = query_of(wr.CountWindow(length, slide), kind, is_timed=False)
     pattern = data.draw(patterns(wr.CountWindow(length, slide), kind != "apply"))
     with much_is_little():
-        check(data, query, pattern, [(rows, NEVER) for rows, _ in steps])
+        check(data, query, pattern, [(rows, BEGINNING) for rows, _ in steps])
 
 
 def worker_of(query: wr.Query) -> Worker:
-    (work,) = [n for n in lower(query._complete(), wr.WinSeq()).nodes if isinstance(n, Work)]
+    (work,) = [
+        n for n in window_stages(query.window_query(), wr.WinSeq()).nodes if isinstance(n, Workers)
+    ]
     return work.make(0)
 
 
@@ -259,9 +263,9 @@ def tuples_of(query: wr.Query, keys: list[Any], times: Any) -> pa.Table:
     numbers = np.arange(n)
     columns = {"k": pa.array(keys), "t": pa.array(times), "seq": numbers, "x": numbers}
     batch = pa.table({**columns, "y": numbers / 2, "d": pa.array(times)})
-    traffic: Traffic = {0: [take_in(query._complete(), batch)[0]]}
-    for node in lower(query._complete(), wr.WinSeq()).nodes:
-        if isinstance(node, Emit):
+    traffic: Traffic = {0: [window_tuples(query.window_query(), batch)[0]]}
+    for node in window_stages(query.window_query(), wr.WinSeq()).nodes:
+        if isinstance(node, Emitter):
             traffic = emit_traffic(node, traffic)
     ((message,),) = traffic.values()
     return message
@@ -302,7 +306,7 @@ def test_a_batch_writes_the_same_however_much_is_retained(model: WindowModel, ki
 def test_tuples_that_wait_for_the_watermark_are_not_written_again() -> None:
     query = query_of(wr.CountWindow(10), "apply")
     given = [(["a"] * 500, range(b * 500, b * 500 + 500)) for b in range(60)]
-    sizes = written(query, given, [NEVER] * 60)
+    sizes = written(query, given, [BEGINNING] * 60)
     assert max(sizes[20:]) < 1.5 * max(sizes[1:20])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from windrow.engine.storage import ColumnStorage, Stored
+from windrow.engine.columns.storage import ColumnStorage, Stored
 
 VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "tinyint": (pa.int8(), [1, -128]),

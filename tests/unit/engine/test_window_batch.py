@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.engine.control import AXIS, RANK
-from windrow.engine.fired import FiredWindows, TupleColumns
-from windrow.engine.key_table import KeyTable
-from windrow.engine.window_batch import WindowBatch, pack_batches
+from windrow.engine.columns.control import AXIS, RANK
+from windrow.engine.columns.key_table import KeyTable
+from windrow.engine.windows.batch import WindowBatch, pack_batches
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
 
 Windows = list[tuple[str | None, int, list[Any]]]
 """Key, id and values of each window."""

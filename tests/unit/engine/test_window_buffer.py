@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from windrow.engine.storage import Stored
-from windrow.engine.window_buffer import WindowBuffer, spread
+from windrow.engine.columns.storage import Stored
+from windrow.engine.windows.buffer import WindowBuffer, spread
 
 
 def int64s(*values: int) -> NDArray[np.int64]:

@@ -21,11 +21,11 @@ from tests.streams import (
     times,
 )
 from windrow.core import WindowModel
-from windrow.engine.control import AXIS
-from windrow.engine.storage import Stored
-from windrow.engine.window_buffer import WindowBuffer
-from windrow.engine.windower import DecreasingAttribute, Share, Windower
-from windrow.kernels.interval_windows import ALWAYS
+from windrow.core.watermark import END_OF_STREAM
+from windrow.engine.columns.control import AXIS
+from windrow.engine.columns.storage import Stored
+from windrow.engine.windows.buffer import WindowBuffer
+from windrow.engine.windows.windower import DecreasingAttribute, Share, Windower
 
 Window = tuple[int, int, Any, Any, tuple[int, ...]]
 """Key, id, start, end, and the places of its tuples within the key."""
@@ -75,7 +75,7 @@ def test_windows_fired_in_steps_are_the_models_extents(
 ) -> None:
     keys, found = Keys(model, len(axes)), []
     passed = [0] * len(axes)
-    for watermark in [*watermarks, ALWAYS]:
+    for watermark in [*watermarks, END_OF_STREAM]:
         for k, axis in enumerate(axes):
             until = sum(t < watermark for t in axis)
             keys.append(k, axis[passed[k] : until], passed[k])
@@ -97,7 +97,7 @@ def test_shares_of_the_windows_make_the_whole(
     for worker in range(n):
         keys = Keys(model, 1, Share.of(worker, n, batch))
         keys.append(0, axis, 0)
-        own = keys.fire(ALWAYS)
+        own = keys.fire(END_OF_STREAM)
         assert all(id // batch % n == worker for _, id, *_ in own)
         found += own
     assert sorted(found) == sorted(extents(model, [axis]))
@@ -118,7 +118,7 @@ def test_a_windower_goes_on_from_its_state(
     columns = {name: c.take(held) for name, c in first.buffer.columns.items()}
     second.buffer.append(np.zeros(len(held), np.int64), columns)
     second.append(0, axis[until:], until)
-    found += second.fire(ALWAYS)
+    found += second.fire(END_OF_STREAM)
     assert sorted(found) == sorted(extents(model, [axis]))
 
 
@@ -128,8 +128,8 @@ def test_at_the_end_a_key_holds_no_tuple_of_a_later_window(
 ) -> None:
     keys = Keys(model, 1)
     keys.append(0, axis, 0)
-    keys.fire(ALWAYS)
-    assert keys.fire(ALWAYS) == []
+    keys.fire(END_OF_STREAM)
+    assert keys.fire(END_OF_STREAM) == []
 
 
 def test_a_key_that_comes_late_gets_no_window_that_has_fired() -> None:
@@ -148,5 +148,5 @@ def test_a_falling_delta_attribute_names_its_key() -> None:
     keys.append(0, [1, 2], 0)
     keys.append(1, [5, 4], 0)
     with pytest.raises(DecreasingAttribute, match="4 after 5") as failure:
-        keys.fire(ALWAYS)
+        keys.fire(END_OF_STREAM)
     assert failure.value.key == 1

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 import windrow as wr
 from tests.streams import count_windows, landmark_windows, time_windows, times
-from windrow.kernels.interval_windows import ALWAYS, NEVER, fire_intervals, next_hosted
+from windrow.core.watermark import BEGINNING, END_OF_STREAM
+from windrow.kernels.interval_windows import fire_intervals, next_hosted
 
 Interval = wr.CountWindow | wr.TimeWindow | wr.LandmarkWindow
 Int64s = NDArray[np.int64]
@@ -29,7 +30,7 @@ class Keys:
         self.head = np.concatenate([[0], ends[:-1]]).astype(np.int64)
         self.begin, self.tail, self.end = self.head.copy(), self.head.copy(), ends
         self.is_ranked = isinstance(model, wr.CountWindow)
-        self.next_id = np.full(len(axes), 0 if self.is_ranked else NEVER, np.int64)
+        self.next_id = np.full(len(axes), 0 if self.is_ranked else BEGINNING, np.int64)
         self.shift = np.array(shift, np.int64)
 
     def fire(
@@ -38,7 +39,7 @@ class Keys:
         """Fire at a watermark; with ranks, at those that have come, unless it is the end."""
         model = self.model
         reached = np.full(len(self.head), watermark, np.int64)
-        if self.is_ranked and watermark != ALWAYS:
+        if self.is_ranked and watermark != END_OF_STREAM:
             reached = self.tail - self.begin
         is_landmark = isinstance(model, wr.LandmarkWindow)
         found = fire_intervals(
@@ -88,7 +89,7 @@ def test_time_and_landmark_windows(
         assert all(end <= watermark for end in ends)
         found += fired
     keys.tail = keys.end.copy()
-    found += keys.fire(ALWAYS)
+    found += keys.fire(END_OF_STREAM)
     assert sorted(found) == expected(model, axes)
 
 
@@ -107,12 +108,12 @@ def test_count_windows_fire_with_their_last_tuple(
     found: list[list[int]] = []
     for placed in range(0, max(counts) + step, step):
         keys.tail = np.minimum(keys.begin + placed, keys.end)
-        fired = keys.fire(NEVER)
+        fired = keys.fire(BEGINNING)
         assert all(hi - lo == model.length for _, _, lo, hi in fired)
         found += fired
     full = [w for w in expected(model, axes) if w[3] - w[2] == model.length]
     assert sorted(found) == full
-    assert sorted(found + keys.fire(ALWAYS)) == expected(model, axes)
+    assert sorted(found + keys.fire(END_OF_STREAM)) == expected(model, axes)
 
 
 @given(
@@ -130,7 +131,7 @@ def test_every_window_is_fired_by_exactly_one_worker(
     for worker in range(n):
         keys = Keys([axis], model, [shift])
         keys.tail = keys.end.copy()
-        fired = keys.fire(ALWAYS, np.arange(n) == worker, batch)
+        fired = keys.fire(END_OF_STREAM, np.arange(n) == worker, batch)
         assert all((shift + id // batch) % n == worker for _, id, _, _ in fired)
         found += fired
     assert sorted(found) == expected(model, [axis])
@@ -141,7 +142,7 @@ def test_a_window_fires_exactly_when_the_watermark_reaches_its_end() -> None:
     keys.tail = keys.end.copy()
     assert keys.fire(9) == []
     assert keys.fire(10) == [[0, 0, 0, 2]]
-    assert keys.fire(ALWAYS) == []
+    assert keys.fire(END_OF_STREAM) == []
 
 
 def test_tuples_no_later_window_holds_are_evicted() -> None:
@@ -160,4 +161,4 @@ def test_next_hosted_counts_blocks_of_windows_also_below_zero(id: int, first: in
 def test_a_worker_that_hosts_nothing_fires_nothing() -> None:
     keys = Keys([[0, 1, 2]], wr.TimeWindow(1), [0])
     keys.tail = keys.end.copy()
-    assert keys.fire(ALWAYS, np.zeros(2, np.bool_)) == []
+    assert keys.fire(END_OF_STREAM, np.zeros(2, np.bool_)) == []

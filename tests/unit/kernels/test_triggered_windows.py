@@ -19,7 +19,7 @@ from tests.streams import (
     times,
 )
 from windrow.core import WindowModel
-from windrow.kernels.interval_windows import ALWAYS
+from windrow.core.watermark import END_OF_STREAM
 from windrow.kernels.triggered_windows import (
     fire_deltas,
     fire_sessions,
@@ -38,7 +38,7 @@ def one(value: int = 0) -> Int64s:
 
 def passes(axis: list[int], marks: list[int]) -> Iterator[tuple[int, int]]:
     """The watermarks, the end of the stream last, and how many tuples each has passed."""
-    for mark in [*marks, ALWAYS]:
+    for mark in [*marks, END_OF_STREAM]:
         yield mark, sum(t < mark for t in axis)
 
 

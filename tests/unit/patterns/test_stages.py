@@ -11,7 +11,7 @@ import windrow as wr
 from windrow import functions as wf
 from windrow.core import Aggregate, WindowModel
 from windrow.patterns import Pattern
-from windrow.patterns.lowering import lower
+from windrow.patterns.windows import window_stages
 
 TIME = wr.TimeWindow(10, 5)
 COUNT = wr.CountWindow(10, 5)
@@ -24,7 +24,7 @@ def stages(
     table = pa.table({"k": ["a"], "t": [1], "x": [1]})
     windowed = wr.stream(table).key_by("k").event_time("t").window(model)
     query = windowed.agg(found=function or wf.collect("x"))
-    lines = lower(query._complete(), pattern).describe().splitlines()
+    lines = window_stages(query.window_query(), pattern).describe().splitlines()
     assert [line.split(". ")[0] for line in lines] == [str(i) for i in range(len(lines))]
     return [line.split(". ", 1)[1] for line in lines]
 

@@ -10,7 +10,7 @@ import pytest
 import windrow as wr
 from windrow.core.predicates import Predicate
 from windrow.engine.joins.grid import Grid
-from windrow.engine.joins.spec import JoinQuery
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.planner.join_layout import choose_grid
 
 SCHEMA = pa.schema([("a", pa.float64()), ("k", pa.int64())])

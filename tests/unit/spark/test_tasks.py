@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from windrow.engine.control import TIME
+from windrow.engine.columns.control import TIME
 from windrow.spark import tasks
 
 

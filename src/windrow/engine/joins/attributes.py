@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.engine.columns import to_microseconds
+from windrow.engine.columns.arrays import to_microseconds
 from windrow.kernels.columns import Column
 
 Mask = NDArray[np.bool_]

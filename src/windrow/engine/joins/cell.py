@@ -7,18 +7,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from windrow.engine.columns import Int64s
-from windrow.engine.joins.batches import Sides, slices
+from windrow.core.watermark import BEGINNING, END_OF_STREAM
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import SEEN, counts_of, integers, kind_of, side_of
 from windrow.engine.joins.probing import pairs_of
 from windrow.engine.joins.results import pair_rows
 from windrow.engine.joins.runs import Run, places
 from windrow.engine.joins.seat import Seat
-from windrow.engine.joins.spec import JoinQuery
+from windrow.engine.joins.slices import Sides, slices
 from windrow.engine.joins.window_runs import Numbers, WindowRuns
-from windrow.engine.state import State
+from windrow.engine.state.log import State
 from windrow.engine.workers.worker import Message, Worker
-from windrow.kernels.interval_windows import ALWAYS, NEVER
 
 RUNS = ("left ", "right ")
 MARKS = "marks "
@@ -42,8 +42,8 @@ class Cell(Worker):
         self.numbers = Numbers()
         self.windows = [WindowRuns(query, side, self.numbers) for side in (0, 1)]
         self.pending: tuple[list[pa.Table], list[pa.Table]] = ([], [])
-        self.watermark = NEVER
-        self.horizons = [NEVER, NEVER]
+        self.watermark = BEGINNING
+        self.horizons = [BEGINNING, BEGINNING]
         """Up to where each side has come: the watermark, or by count the number of tuples."""
         self.placed = (0, 0)
         self.marks: dict[int, dict[int, Int64s]] = {}
@@ -83,7 +83,7 @@ class Cell(Worker):
         """How far both sides have come with a slice; by count, as far as can be told from it."""
         if not self.query.by_count:
             return (min(until, self.watermark),) * 2
-        reached = [NEVER, NEVER]
+        reached = [BEGINNING, BEGINNING]
         for side, tuples in enumerate(sides):
             if tuples is not None:
                 own, seen = places(self.query, tuples), integers(tuples, SEEN)
@@ -92,7 +92,7 @@ class Cell(Worker):
         return reached[0], reached[1]
 
     def _end(self) -> tuple[int, int]:
-        if self.query.by_count and self.watermark != ALWAYS:
+        if self.query.by_count and self.watermark != END_OF_STREAM:
             return self.placed
         return self.watermark, self.watermark
 

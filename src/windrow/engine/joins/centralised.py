@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.columns import Int64s
-from windrow.engine.control import ARRIVAL, RANK, TIME
-from windrow.engine.joins.batches import Sides
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.control import ARRIVAL, RANK, TIME
 from windrow.engine.joins.cell import Cell
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import JOB, job_of, kind_of, labelled, side_of
 from windrow.engine.joins.probing import pairs_of
 from windrow.engine.joins.results import pair_rows
 from windrow.engine.joins.runs import Run
 from windrow.engine.joins.seat import Seat
-from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.routes import Route
+from windrow.engine.joins.slices import Sides
+from windrow.engine.stages.routes import Route
 from windrow.engine.workers.worker import Message, Worker
 
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from windrow.core.errors import WindrowError, near_names
 from windrow.core.predicates import Band
-from windrow.engine.ddl import type_name
+from windrow.engine.columns.ddl import type_name
+from windrow.engine.columns.storage import ColumnStorage
 from windrow.engine.joins.attributes import band_kind, equi_kind, is_temporal
 from windrow.engine.joins.candidates import Candidates, try_theta
-from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.storage import ColumnStorage
+from windrow.engine.joins.join_query import JoinQuery
 
 _TIMES = ("timestamp", "timestamp_ntz", "date", "bigint", "int")
 _SIDES = ("left", "right")

@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.predicates import Band
-from windrow.engine.columns import Int64s
-from windrow.engine.control import ARRIVAL
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.control import ARRIVAL
+from windrow.engine.columns.key_table import hash_keys
 from windrow.engine.joins.attributes import as_kind, numbers
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import HOME, integers, kind_of, side_of
 from windrow.engine.joins.probing import band_bounds
 from windrow.engine.joins.seat import Seat
-from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.key_table import hash_keys
-from windrow.engine.routes import Route
+from windrow.engine.stages.routes import Route
 from windrow.kernels.columns import Column
 
 _WIDTH = 8

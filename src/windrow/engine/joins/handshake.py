@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from windrow.engine.joins.batches import Sides
 from windrow.engine.joins.cell import Cell
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.runs import Run
 from windrow.engine.joins.seat import Seat
-from windrow.engine.joins.spec import JoinQuery
+from windrow.engine.joins.slices import Sides
 from windrow.engine.workers.worker import Message
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from windrow.core.watermark import END_OF_STREAM
 from windrow.engine.in_process import DROPPED
-from windrow.engine.joins.intake import take_in
-from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.stage_runner import StageRunner
-from windrow.engine.stages import Stages
-from windrow.kernels.interval_windows import ALWAYS
+from windrow.engine.joins.intake import join_tuples
+from windrow.engine.joins.join_query import JoinQuery
+from windrow.engine.stages.nodes import Stages
+from windrow.engine.stages.runner import StageRunner
 
 
-class JoinInProcess(StageRunner):
+class JoinRunner(StageRunner):
     """Runs a join's stages over batches of two streams that go in by ``push``."""
 
     def __init__(self, query: JoinQuery, stages: Stages) -> None:
@@ -26,7 +26,7 @@ class JoinInProcess(StageRunner):
         """Take in a batch of both sides; results that follow without the watermark moving on."""
         messages = []
         for side, batch in enumerate((left, right)):
-            tuples, dropped = take_in(self.query, side, batch, self.arrived[side])
+            tuples, dropped = join_tuples(self.query, side, batch, self.arrived[side])
             self.dropped_at_intake += dropped
             self.arrived[side] += len(batch)
             messages += [tuples] if len(tuples) else []
@@ -42,8 +42,8 @@ class JoinInProcess(StageRunner):
 
 def collect(query: JoinQuery, stages: Stages, left: pa.Table, right: pa.Table) -> pa.Table:
     """The results of a join of two bounded tables."""
-    runner = JoinInProcess(query, stages)
-    runner.watermark = ALWAYS
+    runner = JoinRunner(query, stages)
+    runner.watermark = END_OF_STREAM
     results = runner.push(left, right)
     schema = query.output_schema()
     tables = [t.cast(schema) for t in results]

@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.engine.columns import to_microseconds
-from windrow.engine.control import ARRIVAL, TIME
+from windrow.engine.columns.arrays import to_microseconds
+from windrow.engine.columns.control import ARRIVAL, TIME
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import labelled
-from windrow.engine.joins.spec import JoinQuery
 
 
-def take_in(query: JoinQuery, side: int, batch: pa.Table, arrived: int) -> tuple[pa.Table, int]:
+def join_tuples(query: JoinQuery, side: int, batch: pa.Table, arrived: int) -> tuple[pa.Table, int]:
     """The tuples of a batch that have a time, as a message, and how many have none.
 
     Given that ``arrived`` tuples of the side have come before, tuples are numbered as they arrive,

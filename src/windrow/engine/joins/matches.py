@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.columns import Int64s
-from windrow.engine.control import ARRIVAL
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.control import ARRIVAL
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import MATCHED, integers, kind_of, side_of
 from windrow.engine.joins.results import closed_rows
 from windrow.engine.joins.runs import places
-from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.routes import Route
-from windrow.engine.state import State
+from windrow.engine.stages.routes import Route
+from windrow.engine.state.log import State
 from windrow.engine.workers.worker import Message, Worker
 
 ENTRY = "entry "

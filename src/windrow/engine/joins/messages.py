@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.columns import Int64s
-from windrow.engine.control import ARRIVAL, RANK, TIME
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.control import ARRIVAL, RANK, TIME
 
 Kind = Literal["tuples", "progress", "closed", "matched", "result", "probe", "target"]
 """Tuples of a side; how many have taken their place; tuples whose window is over; the arrival

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.core.predicates import Band
-from windrow.engine.columns import Int64s
+from windrow.engine.columns.arrays import Int64s
 from windrow.engine.joins.attributes import Mask
 from windrow.engine.joins.candidates import Candidates, call_theta
 from windrow.engine.joins.runs import Run, is_exact

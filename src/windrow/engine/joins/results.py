@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from windrow.engine.joins.attributes import Mask
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import data_of
-from windrow.engine.joins.spec import JoinQuery
 
 
 def pair_rows(query: JoinQuery, left: pa.Table, right: pa.Table) -> pa.Table:

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.engine.columns import Int64s
-from windrow.engine.control import RANK, TIME
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.control import RANK, TIME
+from windrow.engine.columns.key_table import hash_keys
+from windrow.engine.columns.storage import ColumnStorage, Stored
 from windrow.engine.joins.attributes import Mask, as_kind, numbers
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import SEEN, data_of, integers
-from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.key_table import hash_keys
-from windrow.engine.storage import ColumnStorage, Stored
 from windrow.kernels.columns import Column
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.control import ARRIVAL
+from windrow.engine.columns.control import ARRIVAL
 from windrow.engine.joins.attributes import Mask
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import HOME, MATCHED, labelled
 from windrow.engine.joins.results import closed_rows
-from windrow.engine.joins.spec import JoinQuery
 
 
 @dataclass(frozen=True)

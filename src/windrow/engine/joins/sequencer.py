@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.columns import Int64s
-from windrow.engine.control import ARRIVAL, RANK, TIME
+from windrow.core.watermark import BEGINNING
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.control import ARRIVAL, RANK, TIME
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import SEEN, integers, labelled, placed, side_of
-from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.placing import split_at
-from windrow.engine.state import State
+from windrow.engine.state.log import State
+from windrow.engine.windows.placing import split_at
 from windrow.engine.workers.worker import PENDING, Message, Worker
-from windrow.kernels.interval_windows import NEVER
 
 
 class Sequencer(Worker):
@@ -30,7 +30,7 @@ class Sequencer(Worker):
     def __init__(self, query: JoinQuery) -> None:
         self.query = query
         self.is_timed = query.time is not None
-        self.watermark = NEVER
+        self.watermark = BEGINNING
         self.placed = (0, 0)
         self.waiting: dict[int, pa.Table] = {}
         self.next_number = 0

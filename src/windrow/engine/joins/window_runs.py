@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.columns import Int64s
+from windrow.engine.columns.arrays import Int64s
 from windrow.engine.joins.attributes import Mask
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.runs import Run, merged
-from windrow.engine.joins.spec import JoinQuery
 
 _SPAN = 8
 """Runs are merged to at most this part of the window, so that little expired is kept."""

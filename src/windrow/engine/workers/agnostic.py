@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from windrow.engine.control import PART
-from windrow.engine.evaluators import Evaluator, PiecesOfWindows
-from windrow.engine.fired import FiredWindows, TupleColumns
-from windrow.engine.results import to_table
-from windrow.engine.spec import WindowQuery
-from windrow.engine.window_batch import WindowBatch, pack_batches
-from windrow.engine.windower import Share
-from windrow.engine.workers.win_seq import Geometry, WinSeq
+from windrow.engine.columns.control import PART
+from windrow.engine.evaluate.evaluators import Evaluator, PiecesOfWindows
+from windrow.engine.evaluate.results import to_table
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.batch import WindowBatch, pack_batches
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
+from windrow.engine.windows.windower import Share
+from windrow.engine.workers.win_seq import Geometry, WinSeqWorker
 from windrow.engine.workers.worker import Message, Worker
 
 _BATCHES_EACH = 4
 """Batches for each executor at a time: enough to even out windows of unequal cost."""
 
 
-class WindowerWorker(WinSeq):
+class WindowerWorker(WinSeqWorker):
     """Keeps the tuples of open windows and, as windows fire, hands on packed batches of them.
 
     At least ``batch`` windows each, and no more batches than keep ``executors`` busy: the windows

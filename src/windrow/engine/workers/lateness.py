@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.core.models import CountWindow, LandmarkWindow, SessionWindow, TimeWindow, WindowModel
-from windrow.engine.columns import Int64s
-from windrow.engine.window_buffer import WindowBuffer
-from windrow.engine.windower import IntervalWindower, Share
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.windows.buffer import WindowBuffer
+from windrow.engine.windows.windower import IntervalWindower, Share
 
 Mask = NDArray[np.bool_]
 

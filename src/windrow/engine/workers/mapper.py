@@ -6,13 +6,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from windrow.engine.control import PART
-from windrow.engine.fired import FiredWindows, TupleColumns
-from windrow.engine.workers.win_seq import WinSeq
+from windrow.engine.columns.control import PART
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
+from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.engine.workers.worker import Message
 
 
-class Mapper(WinSeq):
+class Mapper(WinSeqWorker):
     """Has some of the tuples of every window; gives the partials of these."""
 
     def __init__(self, part: int, *arguments: Any) -> None:

@@ -6,15 +6,15 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.models import TimeWindow
-from windrow.engine.control import TIME
-from windrow.engine.fired import FiredWindows, TupleColumns
-from windrow.engine.placing import Placed
-from windrow.engine.windower import IntervalWindower, Share, Windower
-from windrow.engine.workers.win_seq import WinSeq
+from windrow.engine.columns.control import TIME
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
+from windrow.engine.windows.placing import Placed
+from windrow.engine.windows.windower import IntervalWindower, Share, Windower
+from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.engine.workers.worker import Message
 
 
-class PaneLevelWorker(WinSeq):
+class PaneLevelWorker(WinSeqWorker):
     """The pane-level query: a partial of each pane.
 
     A tuple late for its pane may still count in windows that have not fired: it makes a partial
@@ -54,7 +54,7 @@ class PaneLevelWorker(WinSeq):
         return self.give(self.named(columns), windows)
 
 
-class WindowLevelWorker(WinSeq):
+class WindowLevelWorker(WinSeqWorker):
     """The window-level query: windows over panes; their ids and bounds are the query's own."""
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:

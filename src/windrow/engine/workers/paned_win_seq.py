@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.models import CountWindow, LandmarkWindow, TimeWindow
-from windrow.engine.columns import Int64s
-from windrow.engine.control import AXIS, PIECE, RANK, ROWS, TIME
-from windrow.engine.evaluators import WindowsOfPieces
-from windrow.engine.pane_reduction import PaneReduction
-from windrow.engine.placing import Placed, Placing
-from windrow.engine.spec import WindowQuery
-from windrow.engine.storage import Stored
-from windrow.engine.windower import IntervalWindower, Share
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.control import AXIS, PIECE, RANK, ROWS, TIME
+from windrow.engine.columns.storage import Stored
+from windrow.engine.evaluate.evaluators import WindowsOfPieces
+from windrow.engine.evaluate.pane_reduction import PaneReduction
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.placing import Placed, Placing
+from windrow.engine.windows.windower import IntervalWindower, Share
 from windrow.engine.workers.paned import WindowLevelWorker
 from windrow.engine.workers.win_seq import Geometry
 from windrow.engine.workers.worker import Message

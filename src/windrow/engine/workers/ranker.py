@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.columns import Int64s
-from windrow.engine.control import RANK
-from windrow.engine.placing import Placing
-from windrow.engine.spec import WindowQuery
-from windrow.engine.state import State
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.control import RANK
+from windrow.engine.state.log import State
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.placing import Placing
 from windrow.engine.workers.worker import KeyedWorker, Message
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.control import PART, PIECE, PIECE_END, PIECE_START
-from windrow.engine.evaluators import WindowsOfPieces
-from windrow.engine.fired import FiredWindows, TupleColumns
-from windrow.engine.key_table import KeyTable
-from windrow.engine.results import to_table
-from windrow.engine.spec import WindowQuery
+from windrow.engine.columns.control import PART, PIECE, PIECE_END, PIECE_START
+from windrow.engine.columns.key_table import KeyTable
+from windrow.engine.evaluate.evaluators import WindowsOfPieces
+from windrow.engine.evaluate.results import to_table
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.workers.worker import Message, Worker
 
 

@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from windrow.core.computation import Decompose, Round
 from windrow.core.window import Window
-from windrow.engine.control import PART, PIECE
-from windrow.engine.evaluators import PiecesOfWindows, call, combining
-from windrow.engine.fired import FiredWindows, TupleColumns
-from windrow.engine.key_table import KeyTable
-from windrow.engine.results import to_table
-from windrow.engine.spec import WindowQuery
-from windrow.engine.window_batch import WindowBatch
+from windrow.engine.columns.control import PART, PIECE
+from windrow.engine.columns.key_table import KeyTable
+from windrow.engine.evaluate.evaluators import PiecesOfWindows, call, combining
+from windrow.engine.evaluate.results import to_table
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.batch import WindowBatch
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.workers.reducer import windows_of_parts
 from windrow.engine.workers.worker import Message, Worker
 

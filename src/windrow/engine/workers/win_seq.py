@@ -9,23 +9,23 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.models import LandmarkWindow, SessionWindow, TimeWindow, WindowModel
-from windrow.engine.chunk_log import ChunkLog
-from windrow.engine.columns import Int64s, sort_keys
-from windrow.engine.control import AXIS, PIECE, RANK, TIME
-from windrow.engine.evaluators import Evaluator
-from windrow.engine.fired import FiredWindows, TupleColumns
-from windrow.engine.key_table import KeyTable
-from windrow.engine.placing import Placed, Placing
-from windrow.engine.results import to_table
-from windrow.engine.spec import WindowQuery
-from windrow.engine.state import State
-from windrow.engine.storage import ColumnStorage, Stored, concatenate
-from windrow.engine.window_buffer import WindowBuffer
-from windrow.engine.windower import DecreasingAttribute, Share, Windower
+from windrow.core.watermark import BEGINNING, END_OF_STREAM
+from windrow.engine.columns.arrays import Int64s, sort_keys
+from windrow.engine.columns.control import AXIS, PIECE, RANK, TIME
+from windrow.engine.columns.key_table import KeyTable
+from windrow.engine.columns.storage import ColumnStorage, Stored, concatenate
+from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.results import to_table
+from windrow.engine.state.chunks import ChunkLog
+from windrow.engine.state.log import State
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.buffer import WindowBuffer
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
+from windrow.engine.windows.placing import Placed, Placing
+from windrow.engine.windows.windower import DecreasingAttribute, Share, Windower
 from windrow.engine.workers.lateness import find_windows
 from windrow.engine.workers.ranker import next_ranks
 from windrow.engine.workers.worker import KeyedWorker, Message
-from windrow.kernels.interval_windows import ALWAYS, NEVER
 
 CHUNK = "chunk "
 LEAST_FORGOTTEN = 10_000
@@ -52,12 +52,12 @@ class Geometry:
 
     def reached(self, watermark: int) -> int:
         """The watermark in units of the axis."""
-        if self.axis != PIECE or watermark in (NEVER, ALWAYS):
+        if self.axis != PIECE or watermark in (BEGINNING, END_OF_STREAM):
             return watermark
         return (watermark - self.origin) // self.pane
 
 
-class WinSeq(KeyedWorker):
+class WinSeqWorker(KeyedWorker):
     """Keeps the tuples of its windows in a buffer, evaluates windows as they fire.
 
     Time a batch: O(its tuples + windows fired), whatever is held. Lateness is judged by the

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.columns import Int64s
-from windrow.engine.key_table import KeyTable, hash_keys
-from windrow.engine.placing import Placing
-from windrow.engine.spec import WindowQuery
-from windrow.engine.state import State
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.key_table import KeyTable, hash_keys
+from windrow.engine.state.log import State
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.placing import Placing
 
 Message = Any
 """What workers hand on: a table of tuples, partials or results, or a batch of windows."""
@@ -33,7 +33,7 @@ class Worker(ABC):
 
     @abstractmethod
     def advance(self, watermark: int) -> list[Message]:
-        """Move on to the watermark (ALWAYS: the end of the stream); what follows from that."""
+        """Move on to the watermark; what follows from that."""
 
     def state(self) -> State:
         """All of its state between two batches, as views."""

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 import windrow as wr
 from windrow.engine.joins.cell import Cell
-from windrow.engine.joins.intake import take_in
+from windrow.engine.joins.intake import join_tuples
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.seat import Seat
-from windrow.engine.joins.spec import JoinQuery
 
 SCHEMA = pa.schema([("t", pa.int64()), ("a", pa.int64())])
 
@@ -24,7 +24,7 @@ def query_of(**more: Any) -> JoinQuery:
 
 def batch(query: JoinQuery, side: int, times: list[int], arrived: int = 0) -> pa.Table:
     table = pa.table({"t": times, "a": [0] * len(times)}, schema=SCHEMA)
-    return take_in(query, side, table, arrived)[0]
+    return join_tuples(query, side, table, arrived)[0]
 
 
 def times_of(given: list[pa.Table]) -> list[tuple[Any, Any]]:

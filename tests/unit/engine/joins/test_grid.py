@@ -11,11 +11,11 @@ import pytest
 
 import windrow as wr
 from windrow.core.predicates import Predicate
-from windrow.engine.control import ARRIVAL
+from windrow.engine.columns.control import ARRIVAL
 from windrow.engine.joins.grid import Grid, ToCells, bucket_width, buckets
-from windrow.engine.joins.intake import take_in
+from windrow.engine.joins.intake import join_tuples
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import HOME, placed
-from windrow.engine.joins.spec import JoinQuery
 
 
 def tables(n: int = 200) -> tuple[pa.Table, pa.Table]:
@@ -30,7 +30,7 @@ def spread(query: JoinQuery, grid: Grid) -> list[list[Any]]:
     """What each cell is sent, of the left and of the right."""
     sent = []
     for side, table in enumerate(tables()):
-        message, _ = take_in(query, side, table, 0)
+        message, _ = join_tuples(query, side, table, 0)
         sent.append(ToCells(query, grid).targets(message, 0))
     return sent
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.engine import stage_runner
 from windrow.engine.joins.in_process import collect
-from windrow.engine.messages import pack, unpack
-from windrow.engine.traffic import Traffic, emit_traffic
+from windrow.engine.stages import runner as stage_runner
+from windrow.engine.stages.messages import pack, unpack
+from windrow.engine.stages.traffic import Traffic, emit_traffic
 
 cloudpickle = pytest.importorskip("pyspark.cloudpickle")
 

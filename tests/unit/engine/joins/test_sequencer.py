@@ -7,12 +7,12 @@ from typing import Any
 import pyarrow as pa
 
 import windrow as wr
-from windrow.engine.control import RANK
-from windrow.engine.joins.intake import take_in
+from windrow.engine.columns.control import RANK
+from windrow.engine.joins.intake import join_tuples
+from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import SEEN, counts_of, kind_of, side_of
 from windrow.engine.joins.sequencer import Sequencer
-from windrow.engine.joins.spec import JoinQuery
-from windrow.engine.state import MemoryStore, StateLog
+from windrow.engine.state.log import MemoryStore, StateLog
 
 SCHEMA = pa.schema([("t", pa.int64())])
 
@@ -23,7 +23,7 @@ def query_of(time: str | None) -> JoinQuery:
 
 
 def batch(query: JoinQuery, side: int, times: list[Any], arrived: int = 0) -> pa.Table:
-    return take_in(query, side, pa.table({"t": times}, schema=SCHEMA), arrived)[0]
+    return join_tuples(query, side, pa.table({"t": times}, schema=SCHEMA), arrived)[0]
 
 
 def placed(given: list[pa.Table]) -> tuple[list[Any], list[Any], Any]:

@@ -1,0 +1,1 @@
+"""What a user builds: queries and joins."""

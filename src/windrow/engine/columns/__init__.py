@@ -1,0 +1,1 @@
+"""Columns: how values are held, seen, numbered and typed."""

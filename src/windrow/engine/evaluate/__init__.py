@@ -1,0 +1,1 @@
+"""What is computed of windows that have fired."""

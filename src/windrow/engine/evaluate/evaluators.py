@@ -1,0 +1,274 @@
+"""What is made of fired windows: results or partials of tuples, results of partials."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Round
+from windrow.core.errors import WindrowError, near_names
+from windrow.core.models import Bounds
+from windrow.core.window import Window
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.key_table import KeyTable
+from windrow.engine.evaluate.aggregation import aggregate, result_array
+from windrow.engine.evaluate.partials import PartialColumns, order_positions
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
+
+Row = Mapping[str, Any]
+Evaluated = tuple[list[pa.Array], Int64s | None]
+"""A column for each field of the schema; and the window of each row, None for a row each."""
+
+
+class Evaluator(ABC):
+    """Computes windows."""
+
+    schema: pa.Schema
+    """The fields it computes."""
+
+    def __init__(self, query: WindowQuery) -> None:
+        self.query = query
+
+    def __call__(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
+        """Evaluate the windows, ranges of the columns."""
+        if len(windows) == 0:
+            return [pa.array([], f.type) for f in self.schema], None
+        return self.evaluate(columns, windows, keys)
+
+    @abstractmethod
+    def evaluate(
+        self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable
+    ) -> Evaluated: ...
+
+    def _call_each(
+        self,
+        function: Callable[[Window], Any],
+        columns: TupleColumns,
+        windows: FiredWindows,
+        keys: KeyTable,
+    ) -> Evaluated:
+        """One call a window; the rows each gives."""
+        rows: list[Row] = []
+        counts: list[int] = []
+        names = self.schema.names
+        expected = set(names)
+        for window in self.windows(columns, windows, keys):
+            result = call(function, window)
+            if type(result) is dict and result.keys() == expected:
+                rows.append(result)
+                counts.append(1)
+            else:
+                found = checked_rows(result, names, window)
+                rows.extend(found)
+                counts.append(len(found))
+        arrays = [result_array(f.name, [r[f.name] for r in rows], f.type) for f in self.schema]
+        return arrays, np.repeat(np.arange(len(windows)), counts)
+
+    def naming(
+        self,
+        function: Any,
+        compute: Callable[[TupleColumns, FiredWindows], Any],
+        columns: TupleColumns,
+        windows: FiredWindows,
+        keys: KeyTable,
+    ) -> Any:
+        """Compute many windows at once; where that fails, one by one, to name the one at fault."""
+        try:
+            return compute(columns, windows)
+        except WindrowError:
+            raise
+        except Exception:
+            for i, window in enumerate(self.windows(columns, windows, keys)):
+                one = windows.take(np.array([i]))
+                call(lambda _, one=one: compute(columns, one), window, repr(function))  # type: ignore[misc]
+            raise
+
+    def windows(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Any:
+        """Each window as a user sees it."""
+        shown = columns.shown([c for c in self.query.types if c in columns.stored])
+        bounds = [windows.start, windows.end]
+        time = self.query.time
+        is_time = self.query.model.bounds is Bounds.TIME and time is not None
+        if is_time and self.query.types[time] not in ("bigint", "int"):  # type: ignore[index]
+            bounds = [b.astype("M8[us]") for b in bounds]
+        is_datetime = bounds[0].dtype.kind == "M"
+        starts, ends = (list(b) if is_datetime else b.tolist() for b in bounds)
+        known, key = -1, None
+        lists = (windows.keys, windows.ids, windows.lo, windows.hi)
+        for k, id, lo, hi, start, end in zip(
+            *(c.tolist() for c in lists), starts, ends, strict=True
+        ):
+            if k != known:
+                known, key = k, keys.value(k)
+            yield Window(shown, key=key, id=id, start=start, end=end, lo=lo, hi=hi)
+
+
+class WholeWindows(Evaluator):
+    """Results from the tuples of whole windows."""
+
+    def __init__(self, query: WindowQuery) -> None:
+        super().__init__(query)
+        self.schema = query.result_schema()
+
+    def evaluate(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
+        computation = self.query.computation
+        if isinstance(computation, Aggregation):
+            compact, ranges = columns.compact(windows)
+            functions = computation.functions
+            kinds = self.schema.types
+            results = []
+            for function, kind in zip(functions.values(), kinds, strict=True):
+                compute = partial(aggregate, function, kind=kind)
+                results.append(self.naming(function, compute, compact, ranges, keys))
+            return results, None
+        if isinstance(computation, Fold):
+            return self._call_each(_folding(computation, columns), columns, windows, keys)
+        return self._call_each(_whole(computation), columns, windows, keys)
+
+
+class PiecesOfWindows(Evaluator):
+    """Partials from the tuples of panes, or of parts of windows.
+
+    ``order`` names the columns that order the tuples of a key, the same on every worker.
+    """
+
+    def __init__(self, query: WindowQuery, order: Sequence[str]) -> None:
+        super().__init__(query)
+        self.order = order
+        computation = query.computation
+        if isinstance(computation, Decompose):
+            self.schema = query.partial_schema()
+        else:
+            self.partials = PartialColumns(query)
+            self.schema = self.partials.schema
+
+    def evaluate(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
+        computation = self.query.computation
+        if isinstance(computation, Decompose):
+            return self._call_each(computation.last.partial, columns, windows, keys)
+        compact, ranges = columns.compact(windows)
+        length = int(ranges.hi.max(initial=0))
+        positions = order_positions(compact, self.order, length)
+        arrays = []
+        for function in self.partials.functions.values():
+            lift = partial(self.partials.lift, function, positions)
+            arrays += self.naming(function, lift, compact, ranges, keys)
+        return arrays, None
+
+
+class WindowsOfPieces(Evaluator):
+    """Results from the partials of panes or parts."""
+
+    def __init__(self, query: WindowQuery) -> None:
+        super().__init__(query)
+        self.schema = query.result_schema()
+        if isinstance(query.computation, Aggregation):
+            self.partials = PartialColumns(query)
+        else:
+            self.fields = query.partial_schema().names
+
+    def evaluate(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
+        computation = self.query.computation
+        if isinstance(computation, Aggregation):
+            compact, ranges = columns.compact(windows)
+            results = []
+            for name, function in self.partials.functions.items():
+                combine = partial(self.partials.combine, name)
+                results.append(self.naming(function, combine, compact, ranges, keys))
+            return results, None
+        assert isinstance(computation, Decompose)
+        together = combining(computation.last, columns, self.fields)
+        return self._call_each(together, columns, windows, keys)
+
+
+def combining(r: Round, columns: TupleColumns, fields: list[str]) -> Callable[[Window], Any]:
+    """A round's ``combine`` as a function of a window of partials."""
+
+    def combine(window: Window) -> Any:
+        parts = [columns.python(name, window._lo, window._hi) for name in fields]
+        return r.combine([dict(zip(fields, p, strict=True)) for p in zip(*parts, strict=True)])
+
+    combine.__name__ = getattr(r.combine, "__name__", repr(r.combine))
+    return combine
+
+
+def _whole(computation: Computation) -> Callable[[Window], Any]:
+    if isinstance(computation, Apply):
+        return computation.function
+    assert isinstance(computation, Decompose)
+    rounds = computation.rounds
+
+    def decomposed(window: Window) -> Any:
+        made = rounds[0].combine([rounds[0].partial(window)])
+        for r in rounds[1:]:
+            made = r.combine([r.partial(window, made)])
+        return made
+
+    return decomposed
+
+
+def _folding(computation: Fold, columns: TupleColumns) -> Callable[[Window], Any]:
+    init, update = computation.init, computation.update
+
+    def fold(window: Window) -> Any:
+        accumulated = init() if callable(init) else copy.deepcopy(init)
+        names = window.columns
+        values = [columns.python(name, window._lo, window._hi) for name in names]
+        for row in zip(*values, strict=True):
+            accumulated = update(accumulated, dict(zip(names, row, strict=True)))
+        return accumulated
+
+    fold.__name__ = getattr(update, "__name__", repr(update))
+    return fold
+
+
+def call(function: Callable[[Window], Any], window: Window, name: str | None = None) -> Any:
+    """Call a user's function; an exception names function, key, window and bounds."""
+    try:
+        return function(window)
+    except Exception as e:
+        called = name or getattr(function, "__name__", repr(function))
+        raise WindrowError(
+            f"{called} failed on window {window.id} of key {window.key!r} "
+            f"[{window.start}, {window.end}) with {len(window)} tuples",
+            f"{type(e).__name__}: {e}",
+        ) from e
+
+
+def checked_rows(result: Any, names: list[str], window: Window) -> Sequence[Row]:
+    """The rows a function returned, if they have the declared fields."""
+    if isinstance(result, Mapping):
+        return [_checked_row(result, names, window)]
+    if isinstance(result, list | tuple) and all(isinstance(r, Mapping) for r in result):
+        return [_checked_row(r, names, window) for r in result]
+    if len(names) == 1 and result is not None and not isinstance(result, list | tuple):
+        return [{names[0]: result}]
+    raise WindrowError(
+        f"the function must return a dict, or a list of dicts, of {names}",
+        f"{result!r} for {window!r}",
+        "return [] for no row.",
+    )
+
+
+def _checked_row(row: Row, names: list[str], window: Window) -> Row:
+    for name in names:
+        if name not in row:
+            raise WindrowError(
+                f"the function must return every field of its returns: {name!r} is missing",
+                f"{list(row)} for {window!r}",
+            )
+    unknown = next((name for name in row if name not in names), None)
+    if unknown is None:
+        return row
+    raise WindrowError(
+        f"the function returned a field its returns does not name: {unknown!r}",
+        f"{list(row)} for {window!r}",
+        near_names(unknown, names).replace("columns", "fields"),
+    )

@@ -1,0 +1,1 @@
+"""State of workers, and the log it is stored in."""

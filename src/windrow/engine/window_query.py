@@ -1,0 +1,83 @@
+"""A query as the engine sees it: what is computed on which windows of which tuples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from windrow.core.aggregate import Aggregate
+from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
+from windrow.core.errors import WindrowError
+from windrow.core.models import Bounds, DeltaWindow, WindowModel
+from windrow.engine.columns.ddl import parse_schema, parse_type
+
+OpenWindows = Literal["emit", "drop"]
+"""What becomes of windows still open at the end of bounded input."""
+
+ID, START, END = "window_id", "window_start", "window_end"
+CONTROL_COLUMNS = (ID, START, END)
+
+
+@dataclass(frozen=True)
+class WindowQuery:
+    """A validated window query over columns of known types."""
+
+    types: dict[str, str]
+    keys: tuple[str, ...]
+    time: str | None
+    delay: int
+    order_by: tuple[str, ...]
+    model: WindowModel
+    open_windows: OpenWindows
+    computation: Computation
+    idle_timeout: int | None = None
+
+    def result_schema(self) -> pa.Schema:
+        """The results' own columns: names and types."""
+        computation = self.computation
+        if isinstance(computation, Aggregation):
+            return pa.schema(
+                pa.field(name, self._result_type(f), nullable=f.empty is None)
+                for name, f in computation.functions.items()
+            )
+        assert isinstance(computation, Apply | Fold | Decompose)
+        return parse_schema(computation.returns, "returns")
+
+    def _result_type(self, function: Aggregate[Any, Any, Any]) -> pa.DataType:
+        return parse_type(function.result_type(*(self.types[c] for c in function.columns)))
+
+    def partial_schema(self, round: int = -1) -> pa.Schema:
+        """The columns of the partials of ``decompose`` in a round, the last if not said."""
+        assert isinstance(self.computation, Decompose)
+        return parse_schema(self.computation.rounds[round].partial_returns, "partial_returns")
+
+    def arrow_type(self, column: str) -> pa.DataType:
+        """The type of an input column."""
+        try:
+            return parse_type(self.types[column])
+        except WindrowError:
+            rule = f"the function cannot see column {column!r} of type {self.types[column]}"
+            raise WindrowError(rule, hint="select the other columns, or cast it.") from None
+
+    def output_schema(self, key_types: dict[str, pa.DataType]) -> pa.Schema:
+        """The key columns, the window's id and bounds, then the results."""
+        bound = self.bound_type()
+        control = [pa.field(ID, pa.int64(), False)]
+        control += [pa.field(name, bound, False) for name in (START, END)]
+        keys = [pa.field(k, key_types[k]) for k in self.keys]
+        return pa.schema([*keys, *control, *self.result_schema()])
+
+    def bound_type(self) -> pa.DataType:
+        """The type of ``window_start`` and ``window_end``."""
+        if self.model.bounds is Bounds.RANK:
+            return pa.int64()
+        if isinstance(self.model, DeltaWindow):
+            whole = isinstance(self.model.length, int) and self.types[self.model.on] in (
+                "tinyint", "smallint", "int", "bigint",
+            )  # fmt: skip
+            return pa.int64() if whole else pa.float64()
+        assert self.time is not None
+        has_zone = self.types[self.time] == "timestamp"
+        return parse_type("timestamp" if has_zone else "timestamp_ntz")

@@ -1,0 +1,1 @@
+"""Windows of a worker: placing tuples, the buffer, and which windows fire."""

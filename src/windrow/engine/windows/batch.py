@@ -1,0 +1,86 @@
+"""Packed batches of consecutive windows: what the windower sends to agnostic executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.control import AXIS, RANK
+from windrow.engine.columns.key_table import KeyTable
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
+
+_KEY, _ID, _START, _END, _LO, _HI = "key", "id", "start", "end", "lo", "hi"
+
+
+@dataclass(frozen=True)
+class WindowBatch:
+    """Some windows: their tuples, each once, the windows as ranges of these, and their keys.
+
+    Tuples have their rank within the batch, which keeps their order between parts.
+    ``part`` is which of the parts of its windows it holds, all of them if there is but one.
+    """
+
+    tuples: pa.Table
+    windows: pa.Table
+    keys: pa.Table
+    part: int = 0
+
+    @staticmethod
+    def pack(columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> WindowBatch:
+        """Pack windows given in order of key."""
+        payload = {name: c for name, c in columns.stored.items() if name != AXIS}
+        compact, kept = TupleColumns(columns.storages, payload).compact(windows)
+        distinct, own = np.unique(kept.keys, return_inverse=True)
+        fields = (own, kept.ids, kept.start, kept.end, kept.lo, kept.hi)
+        names = [_KEY, _ID, _START, _END, _LO, _HI]
+        packed = pa.table([np.ascontiguousarray(f) for f in fields], names=names)
+        key_columns = keys.take(distinct)
+        key_table = pa.table(key_columns, names=list(keys.columns)) if key_columns else pa.table({})
+        ranks = pa.array(np.arange(kept.hi.max()))
+        return WindowBatch(pa.table({**compact.to_arrow(), RANK: ranks}), packed, key_table)
+
+    def split(self, parts: int) -> Iterator[WindowBatch]:
+        """Deal the tuples round-robin to so many parts; each has its part of every window."""
+        if parts == 1:
+            yield self
+            return
+        length = len(self.tuples)
+        lo, hi = self._column(_LO), self._column(_HI)
+        for part in range(parts):
+            tuples = self.tuples.take(np.arange(part, length, parts))
+            windows = self.windows
+            for name, bound in ((_LO, lo), (_HI, hi)):
+                at = windows.schema.get_field_index(name)
+                windows = windows.set_column(at, name, pa.array(-(-(bound - part) // parts)))
+            yield WindowBatch(tuples, windows, self.keys, part)
+
+    def unpack(self) -> tuple[TupleColumns, FiredWindows]:
+        """The tuples' columns and the windows that have any here."""
+        names = (_KEY, _ID, _START, _END, _LO, _HI)
+        windows = FiredWindows(*(self._column(name) for name in names))
+        kept = windows.take(np.flatnonzero(windows.lo < windows.hi))
+        return TupleColumns.of(self.tuples), kept
+
+    def _column(self, name: str) -> Int64s:
+        return np.asarray(self.windows[name].to_numpy())
+
+    def key_table(self, columns: tuple[str, ...]) -> KeyTable:
+        """The keys by the windows' codes."""
+        keys = KeyTable(columns)
+        if columns:
+            keys.codes(self.keys)
+        return keys
+
+
+def pack_batches(
+    columns: TupleColumns, windows: FiredWindows, keys: KeyTable, batch: int
+) -> Iterator[WindowBatch]:
+    """Batches of ``batch`` windows, consecutive ones of a key, then of the next."""
+    ordered = windows.take(np.lexsort((windows.ids, windows.keys)))
+    for begin in range(0, len(ordered), batch):
+        at = np.arange(begin, min(begin + batch, len(ordered)))
+        yield WindowBatch.pack(columns, ordered.take(at), keys)

@@ -1,0 +1,150 @@
+"""The window buffer: each key's retained tuples, in order and contiguous in every column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.storage import Stored
+
+Columns = Mapping[str, Stored]
+_LEAST_ROOM = 8
+
+
+def spread(lo: Int64s, lengths: Int64s) -> Int64s:
+    """The positions of all ranges ``lo[i] .. lo[i] + lengths[i]``, one after the other.
+
+    >>> spread(np.array([5, 0]), np.array([2, 1]))
+    array([5, 6, 0])
+    """
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(lo - before, lengths) + np.arange(lengths.sum(), dtype=np.int64)
+
+
+class WindowBuffer:
+    """Columns in which each key has a segment that grows at its end and is evicted at its start.
+
+    A window's tuples are a slice ``column[lo:hi]``: a view, never a copy. A view stays as it is for
+    ever, since evicted room is not written again: a segment that is full moves to fresh room
+    twice as long, and when little of the whole is alive, all of it moves to fresh columns.
+
+    Time O(1) amortised a tuple appended; space O(tuples alive + keys).
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, NDArray[Any]] = {}
+        self._valid: dict[str, NDArray[np.bool_]] = {}
+        self.head = np.zeros(0, np.int64)
+        self.tail = np.zeros(0, np.int64)
+        self._limit = np.zeros(0, np.int64)
+        self._end = 0
+
+    @property
+    def columns(self) -> dict[str, Stored]:
+        """All columns, evicted tuples and free room included."""
+        return {name: Stored(v, self._valid.get(name)) for name, v in self._values.items()}
+
+    @property
+    def n_keys(self) -> int:
+        return len(self.head)
+
+    @property
+    def alive(self) -> int:
+        """The number of tuples held."""
+        return int((self.tail - self.head).sum())
+
+    def add_keys(self, n_keys: int) -> None:
+        """Make room for keys up to code ``n_keys - 1``."""
+        new = np.zeros(max(n_keys - self.n_keys, 0), np.int64)
+        self.head = np.concatenate([self.head, new])
+        self.tail = np.concatenate([self.tail, new])
+        self._limit = np.concatenate([self._limit, new])
+
+    def append(self, codes: Int64s, columns: Columns) -> None:
+        """Append tuples given in order of key; within a key in their order."""
+        self._adopt(columns)
+        if len(codes) == 0:
+            return
+        first = np.flatnonzero(np.diff(codes, prepend=-1))
+        keys = codes[first]
+        lengths = np.diff(first, append=len(codes))
+        self._make_room(keys, lengths)
+        positions = spread(self.tail[keys], lengths)
+        for name, column in columns.items():
+            self._values[name][positions] = column.values
+            if name in self._valid:
+                self._valid[name][positions] = True if column.valid is None else column.valid
+        self.tail[keys] += lengths
+
+    def replace(self, keys: Int64s, codes: Int64s, columns: Columns) -> None:
+        """Give these keys other tuples in place of theirs."""
+        self.head[keys] = self.tail[keys] = self._limit[keys] = 0
+        self.append(codes, columns)
+
+    def contents(self) -> tuple[Int64s, dict[str, Stored]]:
+        """A copy of all tuples held, in order of key."""
+        keys = np.arange(self.n_keys)
+        at = self.positions_of(keys)
+        columns = {name: column.take(at) for name, column in self.columns.items()}
+        return np.repeat(keys, self.tail - self.head), columns
+
+    def positions_of(self, keys: Int64s) -> Int64s:
+        """The positions of all tuples of these keys."""
+        return spread(self.head[keys], self.tail[keys] - self.head[keys])
+
+    def _adopt(self, columns: Columns) -> None:
+        """Have every column, of a type that holds the new values, too."""
+        for name, column in columns.items():
+            held = self._values.get(name)
+            if held is None:
+                self._values[name] = np.zeros(self._room(), column.values.dtype)
+            elif held.dtype != column.values.dtype:
+                wider = np.promote_types(held.dtype, column.values.dtype)
+                self._values[name] = held.astype(wider)
+            if column.valid is not None and name not in self._valid:
+                self._valid[name] = np.ones(self._room(), np.bool_)
+
+    def _room(self) -> int:
+        return len(next(iter(self._values.values()), ()))
+
+    def _arrays(self) -> Iterator[tuple[dict[str, Any], str]]:
+        yield from ((self._values, name) for name in self._values)
+        yield from ((self._valid, name) for name in self._valid)
+
+    def _make_room(self, keys: Int64s, lengths: Int64s) -> None:
+        """Move the segments that are too short for so many more tuples."""
+        capacity = np.maximum(2 * (self.tail[keys] - self.head[keys]) + lengths, _LEAST_ROOM)
+        is_full = self.tail[keys] + lengths > self._limit[keys]
+        if self._end + int(capacity[is_full].sum()) > self._room():
+            self._renew(int(capacity.sum()))
+            is_full = self.tail[keys] + lengths > self._limit[keys]
+        keys, capacity = keys[is_full], capacity[is_full]
+        alive = self.tail[keys] - self.head[keys]
+        start = self._end + np.cumsum(capacity) - capacity
+        source, target = spread(self.head[keys], alive), spread(start, alive)
+        for arrays, name in self._arrays():
+            arrays[name][target] = arrays[name][source]
+        self.head[keys], self.tail[keys] = start, start + alive
+        self._limit[keys] = start + capacity
+        self._end += int(capacity.sum())
+
+    def _renew(self, needed: int) -> None:
+        """Move all tuples alive to fresh columns with room for ``needed`` more."""
+        keys = np.flatnonzero(self.tail > self.head)
+        alive = self.tail[keys] - self.head[keys]
+        capacity = alive + alive // 2
+        start = np.cumsum(capacity) - capacity
+        source, target = spread(self.head[keys], alive), spread(start, alive)
+        end = int(capacity.sum())
+        for arrays, name in self._arrays():
+            fresh = np.zeros(end + 2 * needed, arrays[name].dtype)
+            fresh[target] = arrays[name][source]
+            arrays[name] = fresh
+        self.head[:] = self.tail[:] = self._limit[:] = 0
+        self.head[keys], self.tail[keys] = start, start + alive
+        self._limit[keys] = start + capacity
+        self._end = end

@@ -1,0 +1,87 @@
+"""Windows that have fired, and the columns they are ranges of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.storage import ColumnStorage, Stored
+from windrow.engine.windows.buffer import spread
+
+
+@dataclass(frozen=True)
+class FiredWindows:
+    """Windows in order of key: their ids and bounds, their tuples at ``lo:hi`` of the columns."""
+
+    keys: Int64s
+    ids: Int64s
+    start: NDArray[Any]
+    end: NDArray[Any]
+    lo: Int64s
+    hi: Int64s
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, positions: Int64s) -> FiredWindows:
+        columns = (self.keys, self.ids, self.start, self.end, self.lo, self.hi)
+        return FiredWindows(*(c[positions] for c in columns))
+
+
+class TupleColumns:
+    """Named columns of tuples as they are stored."""
+
+    def __init__(self, storages: Mapping[str, ColumnStorage], stored: Mapping[str, Stored]) -> None:
+        self.storages, self.stored = storages, stored
+
+    @staticmethod
+    def of(table: pa.Table) -> TupleColumns:
+        storages = {f.name: ColumnStorage(f.type) for f in table.schema}
+        stored = {name: s.store(table[name]) for name, s in storages.items()}
+        return TupleColumns(storages, stored)
+
+    def shown(self, names: list[str]) -> dict[str, Any]:
+        """What windows of these columns are cut from."""
+        return {
+            name: self.storages[name].show(self.stored[name])
+            if self.stored[name].valid is None and not self.storages[name].is_object
+            else _ShownWhenCut(self.storages[name], self.stored[name])
+            for name in names
+        }
+
+    def python(self, name: str, lo: int, hi: int) -> list[Any]:
+        return self.storages[name].to_python(self.stored[name].slice(lo, hi))
+
+    def compact(self, windows: FiredWindows) -> tuple[TupleColumns, FiredWindows]:
+        """Only the tuples of these windows, each once, and the windows as ranges of those."""
+        first = np.flatnonzero(np.diff(windows.keys, prepend=-1))
+        lo = np.minimum.reduceat(windows.lo, first)
+        lengths = np.maximum.reduceat(windows.hi, first) - lo
+        moved = np.repeat(np.cumsum(lengths) - lengths - lo, np.diff(first, append=len(windows)))
+        positions = spread(lo, lengths)
+        stored = {name: column.take(positions) for name, column in self.stored.items()}
+        ranges = windows.lo + moved, windows.hi + moved
+        kept = FiredWindows(windows.keys, windows.ids, windows.start, windows.end, *ranges)
+        return TupleColumns(self.storages, stored), kept
+
+    def to_arrow(self) -> dict[str, pa.Array]:
+        return {name: self.storages[name].to_arrow(s) for name, s in self.stored.items()}
+
+
+class _ShownWhenCut:
+    """A column with nulls or objects: each window's part is made as a user sees it when cut."""
+
+    def __init__(self, storage: ColumnStorage, stored: Stored) -> None:
+        self.storage, self.stored = storage, stored
+
+    def __len__(self) -> int:
+        return len(self.stored.values)
+
+    def __getitem__(self, part: slice) -> NDArray[Any]:
+        return self.storage.show(self.stored.slice(part.start, part.stop))

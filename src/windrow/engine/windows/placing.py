@@ -1,0 +1,153 @@
+"""Placing tuples: each takes its place in its key's order once the watermark has passed it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from windrow.core.watermark import BEGINNING, END_OF_STREAM
+from windrow.engine.columns.arrays import Int64s, sort_keys
+from windrow.engine.columns.control import ARRIVAL, TIME
+from windrow.kernels.groups import sort_codes
+
+_MANY = 64
+"""Batches that are held back apart; more are put together."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Tuples the watermark passes now, and those it had passed when they came, at ``previous``."""
+
+    parts: tuple[pa.Table, ...]
+    """The tuples that take their place, in parts one after the other."""
+    late: pa.Table | None
+    previous: int
+
+    @property
+    def tuples(self) -> pa.Table | None:
+        """All parts in one."""
+        return _joined(self.parts) if self.parts else None
+
+
+class Placing:
+    """Holds tuples back until the watermark has passed them, then gives them in order.
+
+    Without event time every tuple takes its place as it comes.
+    """
+
+    def __init__(self, is_timed: bool, order_by: Sequence[str]) -> None:
+        self.is_timed, self.order_by = is_timed, list(order_by)
+        self.pending: dict[int, pa.Table] = {}
+        """Tuples held back, of each batch by its number: of a batch they only become fewer."""
+        self.watermark = BEGINNING
+        self.next_number = 0
+        """Of the next batch: numbers are never used twice, so that copies agree on what has one."""
+
+    def add(self, tuples: pa.Table) -> None:
+        if len(tuples):
+            self.pending[self.next_number] = tuples
+            self.next_number += 1
+
+    def advance(self, watermark: int) -> Placed:
+        """Move the watermark on; the tuples that take their place now."""
+        previous, self.watermark = self.watermark, max(self.watermark, watermark)
+        pending, self.pending = self.pending, {}
+        if not self.is_timed:
+            parts = list(pending.values())
+            is_sorted_later = bool(self.order_by) and len(parts) > 1
+            return Placed((_joined(parts),) if is_sorted_later else tuple(parts), None, previous)
+        placed, late = [], []
+        for number, tuples in pending.items():
+            passed, waiting = split_at(tuples, self.watermark)
+            behind, on_time = split_at(passed, previous)
+            if len(waiting):
+                self.pending[number] = waiting
+            late += [behind] if len(behind) else []
+            placed += [on_time] if len(on_time) else []
+        if not _follow_each_other(placed):
+            placed = [_joined(placed)]
+        if len(self.pending) > _MANY:
+            waiting, self.pending = _joined(list(self.pending.values())), {}
+            self.add(waiting)
+        return Placed(tuple(placed), _joined(late) if late else None, previous)
+
+    @property
+    def waiting(self) -> int:
+        """How many tuples are held back."""
+        return sum(map(len, self.pending.values()))
+
+    def restore(self, pending: dict[int, pa.Table], watermark: int, next_number: int) -> None:
+        """Hold back what another did at the watermark."""
+        self.pending = {n: split_at(tuples, watermark)[1] for n, tuples in pending.items()}
+        self.watermark, self.next_number = watermark, next_number
+
+    def order(self, tuples: pa.Table, codes: Int64s) -> Int64s:
+        """The order of tuples by key, time, ``order_by`` and arrival."""
+        if self.is_in_order(tuples):
+            return sort_codes(codes)[1]
+        keys: list[Any] = [codes, time_of(tuples)] if self.is_timed else [codes]
+        for name in self.order_by:
+            keys.extend(sort_keys(tuples[name]))
+        if ARRIVAL in tuples.column_names:
+            keys.append(np.asarray(tuples[ARRIVAL].to_numpy()))
+        return np.lexsort(keys[::-1])
+
+    def is_in_order(self, tuples: pa.Table) -> bool:
+        """Whether tuples stand in their order already, keys aside."""
+        if self.order_by:
+            return False
+        times = time_of(tuples) if self.is_timed else np.zeros(len(tuples), np.int64)
+        is_after = times[1:] >= times[:-1]
+        if ARRIVAL in tuples.column_names and bool(is_after.all()):
+            arrival = np.asarray(tuples[ARRIVAL].to_numpy())
+            is_after = (times[1:] > times[:-1]) | (arrival[1:] > arrival[:-1])
+        return bool(is_after.all())
+
+
+def time_of(tuples: pa.Table) -> Int64s:
+    return np.asarray(tuples[TIME].to_numpy())
+
+
+def ascends(times: Int64s) -> bool:
+    """Whether times are in order."""
+    return bool((times[1:] >= times[:-1]).all())
+
+
+def _joined(parts: Sequence[pa.Table]) -> pa.Table:
+    """Parts one after the other; promoted to one schema where one has a column of nulls only."""
+    if len(parts) == 1:
+        return parts[0]
+    return pa.concat_tables(parts, promote_options="permissive")
+
+
+def _follow_each_other(parts: list[pa.Table]) -> bool:
+    """Whether parts are in order of time, and each behind the one before."""
+    if len(parts) < 2:
+        return True
+    last = BEGINNING
+    for part in parts:
+        times = time_of(part)
+        # Ties are in order where parts come as they arrived, which those numbered may not.
+        is_behind = int(times[0]) > last if ARRIVAL in part.column_names else int(times[0]) >= last
+        if not is_behind or not ascends(times):
+            return False
+        last = int(times[-1])
+    return True
+
+
+def split_at(tuples: pa.Table, time: int) -> tuple[pa.Table, pa.Table]:
+    """The tuples before a time, and the others; without a copy where they are in order."""
+    if len(tuples) == 0 or time in (BEGINNING, END_OF_STREAM):
+        nothing = tuples.slice(0, 0)
+        return (tuples, nothing) if time == END_OF_STREAM else (nothing, tuples)
+    times = time_of(tuples)
+    if ascends(times):
+        cut = int(np.searchsorted(times, time))
+        return tuples.slice(0, cut), tuples.slice(cut)
+    is_before = pa.array(times < time)
+    return tuples.filter(is_before), tuples.filter(pc.invert(is_before))

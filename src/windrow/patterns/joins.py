@@ -1,0 +1,76 @@
+"""Lowering a join to stages."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+from windrow.engine.joins.cell import Cell
+from windrow.engine.joins.centralised import Matcher, Owner, Scatter
+from windrow.engine.joins.grid import Grid, ToCells
+from windrow.engine.joins.handshake import Handshake
+from windrow.engine.joins.join_query import JoinQuery
+from windrow.engine.joins.matches import ByTuple, Ledger, Matches
+from windrow.engine.joins.sequencer import Sequencer
+from windrow.engine.stages.nodes import Emitter, Node, Stages, Workers
+from windrow.engine.workers.worker import Worker
+
+Strategy = Literal["grid", "centralised", "handshake"]
+
+
+def join_stages(query: JoinQuery, grid: Grid, strategy: Strategy = "grid") -> Stages:
+    """The stages of a join; the baselines use as many workers, or segments, as the grid has cells.
+
+    By count a sequencer comes first. Where copies of a tuple in several cells each know a part of
+    whether it has matched, a last stage puts that together.
+    """
+    n = grid.n
+    first: list[Node] = [Workers("Sequencer", _Make(Sequencer, query), 1)] if query.by_count else []
+    keeps = [query.keeps(side) for side in (0, 1)]
+    if strategy == "handshake":
+        work = Workers(f"Handshake of {n}", partial(_handshake, query, n), 1)
+        return _grouped([*first, work])
+    if strategy == "centralised":
+        nodes = [
+            *first,
+            Workers("Owner", _Make(Owner, query), 1),
+            Emitter(Scatter(n)),
+            Workers("Matcher", _Make(Matcher, query), n),
+        ]
+        if any(keeps):
+            nodes += [Emitter(ByTuple(n), fan_in=n), Workers("Ledger", _Make(Ledger, query), n)]
+        return _grouped(nodes)
+    nodes = [*first, Emitter(ToCells(query, grid)), Workers("Cell", partial(_cell, query, grid), n)]
+    is_shared = grid.seat(0).is_shared
+    if any(k and s for k, s in zip(keeps, is_shared, strict=True)):
+        nodes += [Emitter(ByTuple(n), fan_in=n), Workers("Matches", _Make(Matches, query), n)]
+    return _grouped(nodes)
+
+
+def _grouped(nodes: list[Node]) -> Stages:
+    """Each worker with the emitter behind it; data is exchanged before workers."""
+    groups: list[tuple[Node, ...]] = []
+    for node in nodes:
+        if isinstance(node, Emitter) and groups:
+            groups[-1] = (*groups[-1], node)
+        else:
+            groups.append((node,))
+    return Stages(tuple(groups))
+
+
+class _Make:
+    """Makes a worker of a kind, whatever its index; can be pickled."""
+
+    def __init__(self, kind: type[Worker], query: JoinQuery) -> None:
+        self.kind, self.query = kind, query
+
+    def __call__(self, index: int) -> Worker:
+        return self.kind(self.query)  # type: ignore[call-arg]
+
+
+def _cell(query: JoinQuery, grid: Grid, index: int) -> Worker:
+    return Cell(query, grid.seat(index))
+
+
+def _handshake(query: JoinQuery, n: int, index: int) -> Worker:
+    return Handshake(query, n)
