@@ -239,7 +239,7 @@ def test_user_functions(data: st.DataObject, model: WindowModel, delay: int) -> 
         )
     else:
         query = base.decompose(
-            open_windows=partial, combine=combine, partial_returns=returns, returns=returns
+            partial=partial, combine=combine, partial_returns=returns, returns=returns
         )
     rows = data.draw(arrivals(delay if query.time else 0))
 
