@@ -7,7 +7,7 @@ from typing import Any
 
 from windrow.core.models import WindowModel
 from windrow.core.watermark import BEGINNING
-from windrow.spark.streamed import Ticks
+from windrow.spark.packed import Ticks
 
 
 @dataclass(frozen=True)

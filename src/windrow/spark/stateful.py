@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import (
     ExpiredTimerInfo,
@@ -18,11 +20,12 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from windrow.core.watermark import BEGINNING
 from windrow.engine.stages.messages import unpack
-from windrow.engine.stages.nodes import Node, Workers
+from windrow.engine.stages.traffic import Traffic
 from windrow.engine.state.log import NotAnAncestor, StateLog
 from windrow.engine.workers.worker import Worker
 from windrow.spark.idleness import Idleness
-from windrow.spark.streamed import Hop, Received
+from windrow.spark.packed import Ticks
+from windrow.spark.stages import Stage
 
 _MOST_KEPT = 256
 """Workers whose state a Python process keeps in memory."""
@@ -71,6 +74,27 @@ class _HandleStore:
         self._blobs.removeKey((name,))
 
 
+@dataclass(frozen=True)
+class Received:
+    """What a worker is sent in a batch."""
+
+    messages: tuple[bytes, ...] = ()
+    """Oldest first."""
+    ticks: Ticks = Ticks()
+
+    @staticmethod
+    def of(frames: Iterable[pd.DataFrame]) -> Received:
+        messages: list[tuple[int, bytes]] = []
+        ticks = Ticks()
+        for frame in frames:
+            found = zip(frame["low"], frame["message"], strict=True)
+            messages += [(int(low), bytes(m)) for low, m in found if m is not None]
+            told = frame["dropped"].sum(), frame["greatest"].max(), frame["clock"].max()
+            ticks = ticks.with_more(Ticks(*map(int, told)))
+        messages.sort(key=lambda each: each[0])
+        return Received(tuple(message for _, message in messages), ticks)
+
+
 class StatefulStage(StatefulProcessor):
     """Runs the workers of a stage, one for each slot, batch by batch.
 
@@ -81,17 +105,15 @@ class StatefulStage(StatefulProcessor):
 
     def __init__(
         self,
-        signature: str,
+        stage: Stage,
+        identity: dict[str, Any],
         number: int,
-        nodes: tuple[Node, ...],
-        here: Hop,
-        following: Hop,
         is_timed: bool,
         idleness: Idleness | None,
         keeps_workers: bool,
     ) -> None:
-        self.computed = f"{signature}, stage {number}"
-        self.nodes, self.here, self.following = nodes, here, following
+        self.stage, self.identity, self.number = stage, identity, number
+        self.name = json.dumps([identity, number])
         self.is_timed, self.idleness, self.keeps_workers = is_timed, idleness, keeps_workers
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -127,8 +149,9 @@ class StatefulStage(StatefulProcessor):
         timer_values: TimerValues,
         expired: int | None = None,
     ) -> pd.DataFrame:
-        index = self.here.slots.index(slot) if slot in self.here.slots else -1
-        name = (_query_id(), self.computed, slot)
+        slots = self.stage.here.slots
+        index = slots.index(slot) if slot in slots else -1
+        name = (_query_id(), self.name, slot)
         kept = self._caught_up(name, max(index, 0))
         worker, log = kept.worker, kept.log
         is_new = not log.token
@@ -147,8 +170,14 @@ class StatefulStage(StatefulProcessor):
         self._keep(name, kept)
         # The first worker tells those behind it, so that all of them see the watermark move.
         has_news = is_new or received.ticks.clock or received.ticks.greatest != BEGINNING
-        ticks = replace(received.ticks, dropped=dropped, to_all=bool(has_news) and index == 0)
-        return self.following.rows(self.nodes[1:], {index: given}, ticks)
+        ticks = Ticks(dropped, received.ticks.greatest, received.ticks.clock)
+        return self._packed({index: given}, ticks, bool(has_news) and index == 0)
+
+    def _packed(self, given: Traffic, ticks: Ticks, to_all: bool) -> pd.DataFrame:
+        following = self.stage.following
+        messages = following.pack(self.stage.hand_on(given))
+        told = following.pack_ticks(ticks, to_all)
+        return pa.concat_tables([messages, told]).to_pandas()
 
     def _caught_up(self, name: tuple[str | None, str, int], index: int) -> _Kept:
         """The worker in its stored state."""
@@ -159,9 +188,8 @@ class StatefulStage(StatefulProcessor):
             except NotAnAncestor:
                 kept = None
         if kept is None:
-            node = self.nodes[0]
-            assert isinstance(node, Workers)
-            kept = _Kept(node.make(index), StateLog(self.computed))
+            assert self.stage.workers is not None
+            kept = _Kept(self.stage.workers.make(index), StateLog(self.identity, self.number))
             kept.log.load(kept.worker, self.store)
         return kept
 

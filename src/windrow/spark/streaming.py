@@ -1,7 +1,7 @@
-"""Queries over streaming DataFrames: packed rows through transformWithState, keyed by worker.
+"""Window queries over streaming DataFrames.
 
 The rows' watermark is Spark's. Emitters pack the tuples of each worker and batch into one binary
-row, so that Spark drops none of them: which tuples are late is decided by the workers.
+row, so Spark drops none of them: the workers decide which tuples are late.
 """
 
 from __future__ import annotations
@@ -9,29 +9,30 @@ from __future__ import annotations
 from functools import partial
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from windrow.core.errors import WindrowError
-from windrow.core.models import Bounds
-from windrow.engine.columns.control import ARRIVAL, TIME
-from windrow.engine.intake import needed_columns, window_tuples
-from windrow.engine.state.identity import signature
+from windrow.core.models import Axis
+from windrow.engine.columns.control import TIME
+from windrow.engine.intake import window_tuples
+from windrow.engine.state.identity import describe
 from windrow.engine.window_query import END, WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import window_stages
-from windrow.planner.choice import Choice, choose
-from windrow.spark.bounded import Lowering, result_fields, schema_of
+from windrow.planner.choice import Choice, choose_for_stream
+from windrow.spark.bounded import Lowering
+from windrow.spark.cores import cores_of
 from windrow.spark.idleness import Idleness
-from windrow.spark.native import column
-from windrow.spark.session import cores_of, make_ready_for_streams
-from windrow.spark.stream_plan import StreamPlan
-from windrow.spark.streamed import STREAMED, ClockIntake, Hop, Results, StreamIntake
-from windrow.spark.times import microseconds_of
+from windrow.spark.intake import ClockIntake, Intake
+from windrow.spark.packed import PACKED, Exchange
+from windrow.spark.results import Results
+from windrow.spark.rows import result_fields, schema_of, time_of, tuples
+from windrow.spark.runtime import METRICS, StreamRuntime
+from windrow.spark.session import make_ready_for_streams
+from windrow.spark.stages import StagePlan
 
-METRICS = "windrow"
-"""The name of the observed metrics."""
 _WATERMARK = "windrow_watermark"
 _DELAY = "spark.watermarkDelayMs"
 """Spark's metadata of a column that has a watermark."""
@@ -39,21 +40,11 @@ _DELAY = "spark.watermarkDelayMs"
 
 def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
-    choice = Choice(pattern, "as given") if pattern else choose(query, cores_of(df.sparkSession))
+    if pattern is not None:
+        choice = Choice(pattern, "as given")
+    else:
+        choice = choose_for_stream(query, cores_of(df.sparkSession))
     return Lowering(choice, window_stages(query, choice.pattern))
-
-
-def partitions_of(query: WindowQuery, lowering: Lowering) -> int:
-    """How many partitions the state is in."""
-    return _stream_plan(query, lowering).partitions
-
-
-def _stream_plan(query: WindowQuery, lowering: Lowering) -> StreamPlan:
-    idleness = None
-    if query.idle_timeout is not None:
-        idleness = Idleness(query.model, -(-query.idle_timeout // 1000))
-    words = signature(query, lowering.choice.pattern)
-    return StreamPlan(lowering.stages, words, query.time is not None, query, idleness)
 
 
 def to_df(
@@ -66,36 +57,70 @@ def to_df(
 ) -> DataFrame:
     """The results as a streaming DataFrame, in append mode."""
     lowering = plan(query, df, pattern)
-    spark = df.sparkSession
-    stream = _stream_plan(query, lowering)
-    make_ready_for_streams(spark, stream.partitions)
-    packed = stream.run(_packed(query, stream, df))
-    packed = packed.observe(metrics, F.coalesce(F.sum("dropped"), F.lit(0)).alias("dropped"))
-    if ordered:
-        packed = packed.repartition(1)
+    stages = StagePlan.of(lowering.stages, query, is_stream=True)
+    make_ready_for_streams(df.sparkSession, state_partitions(stages, df, is_given=pattern is not None))
+    idleness = None
+    if query.idle_timeout is not None:
+        idleness = Idleness(query.model, -(-query.idle_timeout // 1000))
+    identity = describe(query, lowering.choice.pattern)
     fields = result_fields(query)
-    return packed.mapInArrow(Results(query, fields, ordered), _schema(query, fields, df))
+    return StreamRuntime(stages, identity, query.time is not None, idleness).run(
+        _packed(query, stages, df),
+        Results(fields),
+        _schema(query, fields, df),
+        metrics,
+        query if ordered else None,
+    )
 
 
-def _packed(query: WindowQuery, stream: StreamPlan, df: DataFrame) -> DataFrame:
+def state_partitions(stages: StagePlan, df: DataFrame, is_given: bool) -> int:
+    """How many partitions the state should be in.
+
+    A pattern that was given has one partition per worker. One that was chosen has the same number of
+    workers on any number of cores, so that a stream can go on with more or fewer of them: its
+    workers share as many partitions as there are cores.
+    """
+    if is_given:
+        return stages.widest_state
+    return partitions_for(stages.widest_state, cores_of(df.sparkSession))
+
+
+def partitions_for(workers: int, cores: int) -> int:
+    """Partitions that spread workers, a power of two of them, evenly over the cores.
+
+    >>> [partitions_for(8, cores) for cores in (1, 2, 3, 8, 64)]
+    [1, 2, 4, 8, 8]
+    """
+    return min(workers, 1 << (cores - 1).bit_length())
+
+
+def _packed(query: WindowQuery, stages: StagePlan, df: DataFrame) -> DataFrame:
     """The tuples of the stream as packed rows, and the clock's ticks if they are needed."""
-    rows = _tuples(query, _with_watermark(query, df))
-    numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
-    hop, is_watched = stream.hops[0], query.idle_timeout is not None
-    taking = partial(window_tuples, query)
-    intake = StreamIntake(taking, tuple(rows.columns), stream.groups[0], hop, is_watched)
-    packed = numbered.mapInArrow(intake, STREAMED)
-    return packed.unionAll(_clock(df.sparkSession, hop)) if is_watched else packed
+    is_watched = query.idle_timeout is not None
+    rows = tuples(query, _with_watermark(query, df))
+    intake = Intake(
+        take=partial(window_tuples, query),
+        columns=tuple(rows.columns),
+        emitters=stages.emitters,
+        exchange=stages.entry,
+        is_stream=True,
+        greatest_of=TIME if is_watched else None,
+    )
+    packed = intake.over(rows)
+    return packed.unionAll(_clock(df.sparkSession, stages.entry)) if is_watched else packed
 
 
 def _with_watermark(query: WindowQuery, df: DataFrame) -> DataFrame:
     if query.time is None:
         return df
-    return with_watermark(df, query.time, query.types[query.time], query.delay)
+    return with_watermark(df, query.time, time_of(query), query.delay)
 
 
-def with_watermark(df: DataFrame, name: str, kind: str, delay: int) -> DataFrame:
-    """The DataFrame with the watermark it has on the column, or else with one by the delay."""
+def with_watermark(df: DataFrame, name: str, time: Column, delay: int) -> DataFrame:
+    """The DataFrame with the watermark it has on the column, or else with one by the delay.
+
+    ``time`` is the column in microseconds.
+    """
     marked = [f.name for f in df.schema.fields if _DELAY in f.metadata]
     if name in marked:
         return df
@@ -106,32 +131,23 @@ def with_watermark(df: DataFrame, name: str, kind: str, delay: int) -> DataFrame
             f"take {marked[0]!r} as the event time, or set no watermark before.",
         )
     milliseconds, rest = divmod(delay, 1000)
-    # Watermarks are of timestamps and in whole milliseconds: less than that is taken off before.
-    time = microseconds_of(column(name), kind) - rest
-    marked_df = df.withColumn(_WATERMARK, F.timestamp_micros(time))
+    # Watermarks are timestamps in whole milliseconds: the rest of the delay is taken off before.
+    marked_df = df.withColumn(_WATERMARK, F.timestamp_micros(time - rest))
     return marked_df.withWatermark(_WATERMARK, f"{milliseconds} milliseconds")
-
-
-def _tuples(query: WindowQuery, df: DataFrame) -> DataFrame:
-    """The columns the query needs, and time in microseconds."""
-    columns = [column(name) for name in needed_columns(query)]
-    if query.time is not None:
-        columns.append(microseconds_of(column(query.time), query.types[query.time]).alias(TIME))
-    return df.select(*columns or [F.lit(True).alias(ARRIVAL)])
 
 
 def _schema(query: WindowQuery, fields: pa.Schema, df: DataFrame) -> StructType:
     """The results' schema; windows that end at a time hand the watermark on with their end."""
     schema = schema_of(query, fields, df)
-    if query.time is not None and query.model.bounds is Bounds.TIME:
+    if query.time is not None and query.model.axis is Axis.TIME:
         end = schema[END]
         if end.dataType.typeName() == "timestamp":
             end.metadata = {_DELAY: 0}
     return schema
 
 
-def _clock(spark: SparkSession, hop: Hop) -> DataFrame:
-    """Ticks of the clock, one a second."""
+def _clock(spark: SparkSession, entry: Exchange) -> DataFrame:
+    """Ticks of the clock, one per second."""
     rate = spark.readStream.format("rate").option("rowsPerSecond", 1)
     ticks = rate.option("numPartitions", 1).load()
-    return ticks.select(F.unix_millis("timestamp")).mapInArrow(ClockIntake(hop), STREAMED)
+    return ticks.select(F.unix_millis("timestamp")).mapInArrow(ClockIntake(entry), PACKED)

@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from windrow.core.watermark import BEGINNING, END_OF_STREAM
-from windrow.engine.stages.nodes import Collector, Emitter, Stages, Workers
-from windrow.engine.stages.traffic import Traffic, collect_traffic, emit_traffic
+from windrow.engine.stages.executor import run_nodes
+from windrow.engine.stages.nodes import Emitter, Stages, Workers
+from windrow.engine.stages.traffic import Traffic
 from windrow.engine.state.log import MemoryStore, StateLog
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.worker import Worker
@@ -52,19 +53,12 @@ class StageRunner:
 
     def run(self, traffic: Traffic) -> list[pa.Table]:
         """The results of messages to the first node."""
-        for i, node in enumerate(self.nodes):
-            if isinstance(node, Emitter):
-                traffic = emit_traffic(node, traffic)
-            elif isinstance(node, Collector):
-                assert self.windows is not None
-                traffic = collect_traffic(self.windows, node, traffic)
-            else:
-                traffic = self._work(self.workers[i], traffic)
+        traffic = run_nodes(self.nodes, traffic, self.windows, self._work)
         return [table for messages in traffic.values() for table in messages if len(table)]
 
-    def _work(self, workers: list[Worker], traffic: Traffic) -> Traffic:
+    def _work(self, number: int, traffic: Traffic) -> Traffic:
         given: Traffic = {}
-        for j, worker in enumerate(workers):
+        for j, worker in enumerate(self.workers[number]):
             for message in traffic.get(j, []):
                 worker.push(message)
             given[j] = worker.advance(self.watermark)

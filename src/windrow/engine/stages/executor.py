@@ -1,0 +1,38 @@
+"""The executor of nodes: the one place that knows what each kind of node does with messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from windrow.engine.stages.nodes import Collector, Emitter, Node
+from windrow.engine.stages.traffic import Traffic, collect_traffic, emit_traffic
+from windrow.engine.window_query import WindowQuery
+
+Work: TypeAlias = Callable[[int, Traffic], Traffic]
+"""Runs the workers of a node, given its number, on what they are sent.
+
+Where workers and their state live is up to the place that runs them.
+"""
+
+
+def run_nodes(
+    nodes: Iterable[Node],
+    traffic: Traffic,
+    order: WindowQuery | None = None,
+    work: Work | None = None,
+) -> Traffic:
+    """What the nodes, one after the other, make of messages.
+
+    ``order`` is the query whose results collectors put in order, ``work`` runs its workers.
+    """
+    for i, node in enumerate(nodes):
+        if isinstance(node, Emitter):
+            traffic = emit_traffic(node, traffic)
+        elif isinstance(node, Collector):
+            assert order is not None, "only window queries have collectors"
+            traffic = collect_traffic(order, node, traffic)
+        else:
+            assert work is not None, "workers stand at the start of a stage"
+            traffic = work(i, traffic)
+    return traffic

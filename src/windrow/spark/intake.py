@@ -1,0 +1,129 @@
+"""Intake: rows of a DataFrame become messages to the first workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame
+
+from windrow.core.watermark import BEGINNING
+from windrow.engine.columns.control import TIME
+from windrow.engine.stages.executor import run_nodes
+from windrow.engine.stages.nodes import Node
+from windrow.engine.windows.placing import ascends, time_of
+from windrow.engine.workers.worker import Message
+from windrow.spark.packed import PACKED, Exchange, Ticks
+
+_CHUNK = 131_072
+"""Rows an emitter routes and packs at once."""
+_RUN = 8_192
+"""Tuples per message where they are in no order of time."""
+_BOUNDED_ROW_BITS = 33
+"""Rows of a bounded input are numbered as Spark's monotonically_increasing_id numbers them."""
+_BATCH_BITS, _PARTITION_BITS, _ROW_BITS = 20, 13, 30
+"""Rows of a stream are numbered by batch, partition and row; ties are never far apart."""
+
+Take: TypeAlias = Callable[[pa.Table, int], tuple[pa.Table, int]]
+"""The tuples of a batch, given the number of its first row, and how many rows belong nowhere."""
+
+
+@dataclass(frozen=True)
+class Intake:
+    """Takes rows in, routes them through the first emitters and packs them."""
+
+    take: Take
+    columns: tuple[str, ...]
+    """The columns' names: Spark lets no names with dots pass."""
+    emitters: tuple[Node, ...]
+    exchange: Exchange
+    is_stream: bool
+    greatest_of: str | None
+    """The column whose greatest value every worker is told."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        arrived, is_first = _first_arrival()
+        ticks = Ticks()
+        for chunk in chunks(batches):
+            tuples, dropped = self.take(chunk.rename_columns(self.columns), arrived)
+            arrived += len(chunk)
+            ticks = ticks.with_more(Ticks(dropped, self._greatest(tuples)))
+            if len(tuples):
+                traffic = run_nodes(self.emitters, {0: [tuples]})
+                if not self.is_stream:
+                    traffic = {i: [r for m in sent for r in _runs(m)] for i, sent in traffic.items()}
+                yield from self.exchange.pack(traffic).to_batches()
+        # The first partition of a stream wakes every worker, even one that is sent nothing.
+        to_all = ticks.greatest != BEGINNING or (self.is_stream and is_first)
+        yield from self.exchange.pack_ticks(ticks, to_all).to_batches()
+
+    def _greatest(self, tuples: pa.Table) -> int:
+        if self.greatest_of is None or len(tuples) == 0:
+            return BEGINNING
+        return int(np.asarray(tuples[self.greatest_of].to_numpy()).max())
+
+    def over(self, rows: DataFrame) -> DataFrame:
+        """The DataFrame as packed rows."""
+        numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
+        return numbered.mapInArrow(self, PACKED)
+
+
+@dataclass(frozen=True)
+class ClockIntake:
+    """Makes ticks of the clock for all workers, of rows with its times in milliseconds."""
+
+    exchange: Exchange
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        times = [time for batch in batches for time in batch.column(0).to_pylist()]
+        if times:
+            yield from self.exchange.pack_ticks(Ticks(clock=max(times)), to_all=True).to_batches()
+
+
+def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches put together to chunks worth packing."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += len(batch)
+        if rows >= _CHUNK:
+            yield pa.Table.from_batches(waiting).combine_chunks()
+            waiting, rows = [], 0
+    if rows:
+        yield pa.Table.from_batches(waiting).combine_chunks()
+
+
+def _runs(message: Message) -> Iterator[Message]:
+    """Tuples in no order of time as short runs of it.
+
+    Workers of a bounded input are sent messages in order of their first times. Few runs overlap,
+    so a worker need not hold all of its input to bring it in order.
+    """
+    if not isinstance(message, pa.Table) or TIME not in message.column_names:
+        yield message
+        return
+    times = time_of(message)
+    if len(times) <= _RUN or ascends(times):
+        yield message
+        return
+    ordered = message.take(pa.array(np.argsort(times, kind="stable")))
+    for first in range(0, len(ordered), _RUN):
+        yield ordered.slice(first, _RUN)
+
+
+def _first_arrival() -> tuple[int, bool]:
+    """The number of this partition's first row, and whether it is the first partition."""
+    task = TaskContext.get()
+    assert task is not None
+    partition = task.partitionId()
+    batch_id = task.getLocalProperty("streaming.sql.batchId")
+    if batch_id is None:
+        return partition << _BOUNDED_ROW_BITS, partition == 0
+    batch = int(batch_id) % (1 << _BATCH_BITS)
+    place = batch << _PARTITION_BITS | partition % (1 << _PARTITION_BITS)
+    return place << _ROW_BITS, partition == 0

@@ -1,0 +1,105 @@
+"""The runtime: stages over packed rows, for windows and joins, bounded and streaming.
+
+Both run the same stages. They differ in where workers come from and in who says how far time has
+moved. On a bounded input a task makes its workers anew, and the rows themselves move time on. On a
+stream workers live in Spark's state store, and Spark's watermark moves time on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from windrow.engine.window_query import WindowQuery
+from windrow.spark.idleness import Idleness
+from windrow.spark.packed import PACKED
+from windrow.spark.results import Results, UnpackResults
+from windrow.spark.stages import Stage, StagePlan, StageTask
+from windrow.spark.stateful import StatefulStage
+
+METRICS = "windrow"
+"""The name of the observed metrics."""
+KEEP_WORKERS = "spark.windrow.keepWorkers"
+"""The setting that says whether Python processes keep workers in memory between batches."""
+
+
+def dropped() -> Column:
+    """The number of tuples dropped, to be observed over packed rows."""
+    return F.coalesce(F.sum("dropped"), F.lit(0)).alias("dropped")
+
+
+def run_bounded(
+    packed: DataFrame,
+    plan: StagePlan,
+    results: Results,
+    schema: StructType,
+    delay: int | None = None,
+) -> DataFrame:
+    """The results of a bounded input; ``delay`` if only windows count that a stream had fired."""
+    for stage in plan.stages[:-1]:
+        packed = _arrived(packed, stage).mapInArrow(StageTask(stage, None, delay), PACKED)
+    last = plan.stages[-1]
+    return _arrived(packed, last).mapInArrow(StageTask(last, results, delay), schema)
+
+
+def _arrived(packed: DataFrame, stage: Stage) -> DataFrame:
+    """Rows at their workers, one partition per worker, in order of their first times."""
+    return packed.repartition(stage.here.width, "slot").sortWithinPartitions("low")
+
+
+@dataclass(frozen=True)
+class StreamRuntime:
+    """Runs the stages of a query over a stream."""
+
+    plan: StagePlan
+    identity: dict[str, Any]
+    """What is computed, as data: the state of any other query is refused."""
+    is_timed: bool
+    idleness: Idleness | None = None
+
+    def run(
+        self,
+        packed: DataFrame,
+        results: Results,
+        schema: StructType,
+        metrics: str,
+        order: WindowQuery | None = None,
+        at_start: DataFrame | None = None,
+    ) -> DataFrame:
+        """The results of packed rows.
+
+        ``order`` is the query if each batch's results are to be in order, ``at_start`` are bounded
+        rows that are there before the stream begins.
+        """
+        number = 0
+        for stage in self.plan.stages:
+            if stage.holds_state:
+                packed = self._stateful(packed, stage, number, at_start)
+                number += 1
+            else:
+                arrived = packed.repartition(stage.here.width, "slot")
+                packed = arrived.mapInArrow(StageTask(stage), PACKED)
+            at_start = None
+        packed = packed.observe(metrics, dropped())
+        if order is not None:
+            packed = packed.repartition(1)
+        return packed.mapInArrow(UnpackResults(results, order), schema)
+
+    def _stateful(
+        self, packed: DataFrame, stage: Stage, number: int, at_start: DataFrame | None
+    ) -> DataFrame:
+        keeps_workers = packed.sparkSession.conf.get(KEEP_WORKERS, "true") == "true"
+        processor = StatefulStage(
+            stage, self.identity, number, self.is_timed, self.idleness, keeps_workers
+        )
+        return packed.groupBy("slot").transformWithStateInPandas(
+            processor,
+            PACKED,
+            "Append",
+            "EventTime" if self.is_timed else "None",
+            None if at_start is None else at_start.groupBy("slot"),
+        )

@@ -1,0 +1,180 @@
+"""The stages of a query on Spark, and the task that runs one over a bounded partition of rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.core.watermark import BEGINNING, END_OF_STREAM, final_watermark
+from windrow.engine.stages.executor import run_nodes
+from windrow.engine.stages.messages import unpack
+from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
+from windrow.engine.stages.traffic import Traffic
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.workers.worker import Message, Worker
+from windrow.spark.packed import Exchange, Ticks, rows_of
+from windrow.spark.results import Results
+
+_SLICE = 4_000_000
+"""Tuples a worker orders at once at the end of its input."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Nodes that run together behind one exchange and before another."""
+
+    nodes: tuple[Node, ...]
+    here: Exchange
+    following: Exchange
+    order: WindowQuery | None
+    """The query whose results collectors put in order; joins have none."""
+
+    @property
+    def workers(self) -> Workers | None:
+        """The workers at its start, if it has any."""
+        return self.nodes[0] if isinstance(self.nodes[0], Workers) else None
+
+    @property
+    def holds_state(self) -> bool:
+        """Whether its workers remember anything between two batches of a stream."""
+        return self.workers is not None and self.workers.holds_state
+
+    def hand_on(self, given: Traffic) -> Traffic:
+        """What the emitters and collectors behind the workers make of what these give."""
+        return run_nodes(self.nodes[self.workers is not None :], given, self.order)
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """A stage list on Spark: emitters that run at the intake, and the stages behind them."""
+
+    emitters: tuple[Node, ...]
+    entry: Exchange
+    stages: tuple[Stage, ...]
+
+    @staticmethod
+    def of(stages: Stages, order: WindowQuery | None, *, is_stream: bool = False) -> StagePlan:
+        """The plan of a stage list.
+
+        The collectors at the end are left out: a DataFrame has no order but that of ``orderBy``.
+        All stages of a stream that hold state have the same number of partitions.
+        """
+        groups = list(stages.groups)
+        while isinstance(groups[-1][0], Collector):
+            groups.pop()
+        emitters = groups.pop(0) if isinstance(groups[0][0], Emitter) else ()
+        partitions = max(_state_width(group[0]) for group in groups) if is_stream else None
+        exchanges, width = [], 1
+        for group, following in zip([emitters, *groups], [*groups, ()], strict=True):
+            width = _width_behind(group, width)
+            fan_in = _fan_in(following)
+            holds_state = bool(following) and _state_width(following[0]) > 0
+            exchanges.append(Exchange(width // fan_in, fan_in, partitions if holds_state else None))
+        made = [
+            Stage(_grouped(nodes), here, following, order)
+            for nodes, here, following in zip(groups, exchanges, exchanges[1:], strict=True)
+        ]
+        return StagePlan(emitters, exchanges[0], tuple(made))
+
+    @property
+    def widest_state(self) -> int:
+        """As many workers as the widest stage that holds state has."""
+        return max(stage.here.width for stage in self.stages if stage.holds_state)
+
+
+def _state_width(node: Node) -> int:
+    """How many workers that hold state the node has."""
+    return node.n if isinstance(node, Workers) and node.holds_state else 0
+
+
+def _fan_in(nodes: tuple[Node, ...]) -> int:
+    """Of how many targets one worker takes the rows: a collector takes those of several."""
+    return nodes[0].fan_in if nodes and isinstance(nodes[0], Collector) else 1
+
+
+def _grouped(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The nodes; the exchange has already brought together what a collector at the start takes."""
+    return (Collector(1), *nodes[1:]) if isinstance(nodes[0], Collector) else nodes
+
+
+def _width_behind(nodes: tuple[Node, ...], width: int) -> int:
+    """How many indices there are behind these nodes."""
+    for node in nodes:
+        if isinstance(node, Emitter):
+            width = width // node.fan_in * node.route.n
+        elif isinstance(node, Collector):
+            width //= node.fan_in
+    return width
+
+
+@dataclass(frozen=True)
+class StageTask:
+    """Runs a stage over all rows of a partition: of a bounded input, or of a stream's batch.
+
+    Time moves on with the rows, which come in order of ``low`` where it matters, and ends with
+    them. On a bounded input of which only fired windows count, it ends at the final watermark.
+    """
+
+    stage: Stage
+    results: Results | None = None
+    """What turns messages into results, in the last stage of a bounded input."""
+    delay: int | None = None
+    """What the final watermark is behind the greatest time; None: it is the end of the stream."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        workers: dict[int, Worker] = {}
+        pushed: Counter[int] = Counter()
+        collected: Traffic = {}
+        ticks, is_told = Ticks(), False
+        for row in rows_of(batches):
+            if row.message is None:
+                ticks, is_told = ticks.with_more(row.ticks), True
+                continue
+            index, message = row.target // self.stage.here.fan_in, unpack(row.message)
+            if self.stage.workers is None:
+                collected.setdefault(index, []).append(message)
+                continue
+            if index not in workers:
+                workers[index] = self.stage.workers.make(index)
+            worker = workers[index]
+            worker.push(message)
+            reached = worker.reached_by(row.low)
+            if reached is None:
+                continue
+            pushed[index] += len(message)
+            # Not with each of many runs: what it costs grows with what is waiting.
+            if 2 * pushed[index] >= worker.waiting:
+                pushed[index] = 0
+                yield from self._hand_on({index: worker.advance(min(reached, self._end(ticks)))})
+        yield from self._hand_on(collected)
+        for index, worker in workers.items():
+            for given in _finish(worker, self._end(ticks)):
+                yield from self._hand_on({index: given})
+        if is_told and self.results is None:
+            yield from self.stage.following.pack_ticks(ticks, to_all=True).to_batches()
+
+    def _end(self, ticks: Ticks) -> int:
+        """Where time ends."""
+        if self.delay is None:
+            return END_OF_STREAM
+        if ticks.greatest == BEGINNING:
+            return BEGINNING
+        return final_watermark(ticks.greatest, self.delay)
+
+    def _hand_on(self, given: Traffic) -> Iterator[pa.RecordBatch]:
+        traffic = self.stage.hand_on(given)
+        if self.results is None:
+            yield from self.stage.following.pack(traffic).to_batches()
+        else:
+            yield from self.results.batches(m for sent in traffic.values() for m in sent)
+
+
+def _finish(worker: Worker, watermark: int) -> Iterator[list[Message]]:
+    """Move on to the end, in slices of time where much is waiting: each is ordered by itself."""
+    for edge in worker.edges(_SLICE):
+        yield worker.advance(min(edge, watermark))
+    yield worker.advance(watermark)
