@@ -58,7 +58,7 @@ def build(**given: Any) -> wr.Join:
         ({"on": wr.band(ts=1.5)}, "a band of timestamps or dates is a duration"),
         ({"on": wr.theta(lambda x, y: x["pric"] > 0)}, "the left side has no column 'pric'"),
         (
-            {"on": wr.theta(lambda x, y: True)},
+            {"on": wr.theta(lambda x, y: True)},  # type: ignore[arg-type, return-value]
             r"theta function .*<lambda> must return .* shape \(\)",
         ),
         ({"time": None}, "windows of time need an event time"),
@@ -66,10 +66,14 @@ def build(**given: Any) -> wr.Join:
         ({"time": ("ts", "price")}, "got 'price' of double on the right"),
         ({"time": 3}, "join time must be the name of a column"),
         ({"delay": "-1 s"}, "join delay must not be negative"),
-        ({"how": "outer"}, "how must be one of .*; got how='outer'"),
+        (
+            {"how": "cross"},
+            r"how must be one of \('inner', 'left', .*'left_anti'\); got how='cross'",
+        ),
+        ({"how": None}, "how must be one of .*; got how=None"),
         ({"strategy": "magic"}, "strategy must be one of .*; got strategy='magic'"),
         ({"prefixes": ("", "")}, r"'symbol' twice with prefixes=\('', ''\)"),
-        ({"prefixes": ("l_",)}, "prefixes must be a pair of texts"),
+        ({"prefixes": ("l_",)}, "prefixes must be a pair of strings"),
         ({"layout": (2, 0)}, "layout columns must be a positive number of workers"),
         ({"layout": (2, 2), "degree": 5}, "must be the degree"),
     ],
@@ -140,7 +144,7 @@ def test_explain_says_what_runs_and_why(capsys: pytest.CaptureFixture[str]) -> N
     build(degree=2).explain()
     printed = capsys.readouterr().out
     assert "inner on l.symbol = r.symbol" in printed
-    assert "2 partitions by hash(l.symbol): equalities tell" in printed
+    assert "2 partitions by hash(l.symbol): only rows with the same hash" in printed
     assert "Cell x 2" in printed
     build(strategy="handshake", degree=3).explain()
     assert "Handshake of 3" in capsys.readouterr().out
