@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from windrow.engine.joins.attributes import SIDES
 from windrow.engine.joins.terms.predicate import Predicate
 
 How = Literal["inner", "left_outer", "right_outer", "full_outer", "semi", "anti"]
@@ -48,16 +49,18 @@ class JoinQuery:
         return [name for name in names if name in compared]
 
     def identity(self) -> dict[str, Any]:
-        """What the state of the join depends on, as JSON-able data."""
+        """What must be the same for stored state to mean the same, as JSON-able data."""
+        left, right = (
+            {name: str(schema.field(name).type) for name in self.needed_columns(side)}
+            for side, schema in enumerate(self.schemas)
+        )
         return {
-            "windows": {"lengths": list(self.lengths), "by_count": self.by_count},
-            "how": self.how,
-            "time": None if self.time is None else list(self.time),
+            "within": dict(zip(SIDES, self.lengths, strict=True)),
+            "by_count": self.by_count,
             "on": self.on.identity(),
-            "columns": [
-                [[name, str(self.schemas[side].field(name).type)] for name in names]
-                for side, names in enumerate(map(self.needed_columns, (0, 1)))
-            ],
+            "time": self.time and dict(zip(SIDES, self.time, strict=True)),
+            "how": self.how,
+            "columns": dict(zip(SIDES, (left, right), strict=True)),
         }
 
     def output_schema(self) -> pa.Schema:
