@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 import windrow as wr
 from windrow.core import oracle
 from windrow.core.watermark import final_watermark
-from windrow.engine.joins import slices as batches_module
-from windrow.engine.joins import window_runs
+from windrow.engine.joins import slices, window_runs
 from windrow.engine.joins.in_process import JoinRunner
 from windrow.kernels import band_join
 
@@ -248,7 +247,7 @@ def small_blocks(data: st.DataObject) -> ExitStack:
     # Entered only after all draws: one that stops the example would leave the others patched.
     stack = ExitStack()
     stack.enter_context(patch.object(band_join, "BLOCK", block))
-    stack.enter_context(patch.object(batches_module, "LEAST_SLICE", least))
+    stack.enter_context(patch.object(slices, "LEAST_SLICE", least))
     stack.enter_context(patch.object(window_runs, "_SPAN", span))
     return stack
 
