@@ -5,7 +5,8 @@ Nothing heavy is imported here: PySpark, Numba and PyArrow come in when a query 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from windrow import functions
 from windrow.api.join import Join, join
@@ -25,13 +26,35 @@ from windrow.core import (
     Window,
     WindrowError,
 )
-from windrow.core.predicates import band, equi, theta
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from windrow.engine.joins.candidates import Candidates
+    from windrow.engine.joins.terms.band import band
+    from windrow.engine.joins.terms.equi import equi
+    from windrow.engine.joins.terms.predicate import Predicate
+    from windrow.engine.joins.terms.term import Term
+    from windrow.engine.joins.terms.theta import theta
+
 __version__ = "0.1.0"
+
+_IMPORTED_WHEN_USED = {
+    "Candidates": "windrow.engine.joins.candidates",
+    "Predicate": "windrow.engine.joins.terms.predicate",
+    "Term": "windrow.engine.joins.terms.term",
+    "band": "windrow.engine.joins.terms.band",
+    "equi": "windrow.engine.joins.terms.equi",
+    "theta": "windrow.engine.joins.terms.theta",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Names whose modules need PyArrow, which is imported with the first of them."""
+    if name not in _IMPORTED_WHEN_USED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_IMPORTED_WHEN_USED[name]), name)
 
 
 def local_spark(**conf: object) -> SparkSession:
@@ -43,6 +66,7 @@ def local_spark(**conf: object) -> SparkSession:
 
 __all__ = [
     "Aggregate",
+    "Candidates",
     "Commutative",
     "CountWindow",
     "DeltaWindow",
@@ -52,10 +76,12 @@ __all__ = [
     "KeyFarm",
     "LandmarkWindow",
     "PaneFarm",
+    "Predicate",
     "Query",
     "SessionWindow",
     "SlideByTimeWindow",
     "SlideByTupleWindow",
+    "Term",
     "TimeWindow",
     "WinFarm",
     "WinMapReduce",

@@ -21,7 +21,6 @@ from pyspark.sql import DataFrame, SparkSession
 import windrow as wr
 from tests.spark.results import run_all
 from windrow.core import oracle
-from windrow.core.predicates import Predicate
 
 pytestmark = pytest.mark.spark
 
@@ -35,10 +34,10 @@ Rows = list[dict[str, Any]]
 class Case:
     """A join, and its predicate of two tuples for the oracle."""
 
-    on: Callable[[], Predicate]
+    on: Callable[[], wr.Predicate]
     holds: Callable[[Any, Any], bool]
     within: Any = ("5 ms", "2 ms")
-    how: str = "inner"
+    how: Any = "inner"
     options: dict[str, Any] = field(default_factory=dict)
 
 

@@ -2,64 +2,90 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from windrow.core.durations import microseconds
+from windrow.core.durations import Duration, microseconds
 from windrow.core.errors import WindrowError, received
-from windrow.core.predicates import Predicate
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from windrow.engine.joins.join_query import JoinQuery
+    from windrow.engine.joins.join_query import How, JoinQuery
+    from windrow.engine.joins.terms.predicate import Predicate
+    from windrow.engine.joins.terms.term import Term
+    from windrow.engine.source import TableSource
     from windrow.engine.stages.nodes import Stages
     from windrow.patterns.joins import Strategy
-    from windrow.planner.join_layout import GridChoice
+    from windrow.planner.join_layout import GridChoice, Layout
+    from windrow.spark.source import DataFrameSource
 
-STRATEGIES = ("grid", "centralised", "handshake")
+    Data: TypeAlias = DataFrame | pa.Table | pa.RecordBatch | Mapping[str, ArrayLike]
+
+AnyHow = Literal[
+    "inner",
+    "left", "leftouter", "left_outer",
+    "right", "rightouter", "right_outer",
+    "outer", "full", "fullouter", "full_outer",
+    "semi", "leftsemi", "left_semi",
+    "anti", "leftanti", "left_anti",
+]  # fmt: skip
+"""The kinds of a join, under each of the names that Spark accepts."""
+_HOWS: dict[str, How] = {
+    "inner": "inner",
+    **dict.fromkeys(("left", "leftouter"), "left_outer"),
+    **dict.fromkeys(("right", "rightouter"), "right_outer"),
+    **dict.fromkeys(("outer", "full", "fullouter"), "full_outer"),
+    **dict.fromkeys(("semi", "leftsemi"), "semi"),
+    **dict.fromkeys(("anti", "leftanti"), "anti"),
+}
 _LONGEST = 2**60
 
 
 def join(
-    left: object,
-    right: object,
+    left: Data,
+    right: Data,
     *,
-    within: object,
-    on: Predicate,
+    within: Duration | int | tuple[Duration | int, Duration | int],
+    on: Predicate | Term,
     time: str | tuple[str, str] | None = None,
-    delay: object = 0,
-    how: str = "inner",
-    layout: object = None,
+    delay: Duration = 0,
+    how: AnyHow = "inner",
+    layout: Layout | None = None,
     degree: int | None = None,
     partitions: int | None = None,
-    strategy: str = "grid",
+    strategy: Strategy = "grid",
     rates: tuple[float, float] | None = None,
     prefixes: tuple[str, str] = ("left_", "right_"),
 ) -> Join:
-    """The window join of two streams: pairs near each other in time, or in number of tuples.
+    """The window join of two streams: pairs of rows near each other in time, or in number of rows.
 
-    ``within`` is a duration for windows of time, or a number of tuples for windows by count; a
-    pair is the left's and the right's window. By time, (x, y) is a result iff the predicate ``on``
+    ``within`` is a duration for windows of time, or a number of rows for windows by count. A pair
+    gives the left's window and the right's. By time, (x, y) is a result iff the predicate ``on``
     holds and ``time(x) >= time(y) - left length`` where x is older, ``time(y) >= time(x) - right
-    length`` otherwise. By count, iff one sees the other: a right tuple the last ``left length``
-    left tuples before it, a left tuple the last ``right length`` right ones. The order is by
-    ``time``, of one time the left ones first; without ``time`` the tuples of both sides come in
-    turn.
+    length`` otherwise. By count, (x, y) is a result iff the predicate holds and one sees the
+    other: a right row sees the last ``left length`` left rows before it, a left row the last
+    ``right length`` right rows. Rows are ordered by ``time``; at equal times left rows come first.
+    Without ``time`` the rows of both sides alternate.
 
-    ``how`` is inner, left_outer, right_outer, full_outer, semi or anti: what has not matched (semi:
-    what has) comes once its window is over. Columns have the prefix of their side, also those of
-    semi and anti joins, which are the left's only.
+    ``how`` is inner, left_outer, right_outer, full_outer, semi or anti; the other names Spark has
+    for them are accepted too. Rows without a match (semi: with one) are given once their window is
+    over. Columns have the prefix of their side. Semi and anti joins give the left's columns only,
+    also with the prefix.
 
     ``layout=(m, n)``, ``"linear"``, ``"rectangular"`` or ``"square"`` is the grid of workers,
-    ``degree`` their number, ``partitions`` how many grids there are, by hash of what the predicate
-    compares. ``rates`` are how many tuples a second both sides bring, for the choice of a layout;
-    of tables their lengths. ``strategy`` "centralised" and "handshake" are the baselines, slower
-    than "grid".
+    ``degree`` is their number, and ``partitions`` is the number of grids, which divide the rows by
+    hash of what the predicate compares. ``rates`` are the rows per second of both sides, from
+    which a layout is chosen; for tables the default is their lengths. ``strategy`` "centralised"
+    and "handshake" are baselines to compare with, slower than "grid": a centralised join keeps both
+    windows in one worker, and a handshake join runs all its segments in one worker.
 
     >>> import numpy as np
     >>> from windrow import band
@@ -69,35 +95,31 @@ def join(
     >>> pairs.select(["left_ts", "right_ts"]).to_pylist()
     [{'left_ts': 0, 'right_ts': 3}, {'left_ts': 4, 'right_ts': 8}]
     """
-    from windrow.engine.joins.join_query import HOWS, JoinQuery
+    from windrow.engine.joins.checks import check
+    from windrow.engine.joins.join_query import JoinQuery
+    from windrow.patterns.joins import Strategy
 
-    sources = _source("left", left), _source("right", right)
+    sources: Any = _source("left", left), _source("right", right)
     if type(sources[0]) is not type(sources[1]):
         rule = "both sides of a join must be DataFrames, or both tables"
         raise WindrowError(rule, f"{type(left).__name__} and {type(right).__name__}")
     schemas = sources[0].schema, sources[1].schema
     lengths, by_count = _lengths(within)
-    if not isinstance(on, Predicate):
-        hint = 'for example on=wr.equi("symbol") & wr.band(price=0.01).'
-        raise WindrowError("on must be a predicate", received("on", on), hint)
-    if how not in HOWS:
-        raise WindrowError(f"how must be one of {HOWS}", received("how", how))
-    if strategy not in STRATEGIES:
-        raise WindrowError(f"strategy must be one of {STRATEGIES}", received("strategy", strategy))
+    if strategy not in get_args(Strategy):
+        rule = f"strategy must be one of {get_args(Strategy)}"
+        raise WindrowError(rule, received("strategy", strategy))
     query = JoinQuery(
         schemas=schemas,
-        on=on,
+        on=_predicate(on).bind(*schemas),
         lengths=lengths,
         by_count=by_count,
         time=_times(time, by_count),
         delay=_delay(delay),
-        how=how,
+        how=_how(how),
         prefixes=_prefixes(prefixes),
     )
-    from windrow.engine.joins.checks import check
-
     check(query)
-    made = Join(sources, query, layout, degree, partitions, strategy, _rates(rates))  # type: ignore[arg-type]
+    made = Join(sources, query, layout, degree, partitions, strategy, _rates(rates))
     made.choice()
     return made
 
@@ -106,31 +128,43 @@ def join(
 class Join:
     """A join of two streams."""
 
-    sources: tuple[Any, Any] = field(repr=False)
+    sources: tuple[TableSource, TableSource] | tuple[DataFrameSource, DataFrameSource] = field(
+        repr=False
+    )
     query: JoinQuery
-    layout: object = None
+    layout: Layout | None = None
     degree: int | None = None
     partitions: int | None = None
     strategy: Strategy = "grid"
     rates: tuple[float, float] | None = None
 
     @property
-    def _is_on_spark(self) -> bool:
+    def _tables(self) -> tuple[pa.Table, pa.Table] | None:
+        """Both sides where they are tables; None where they are DataFrames."""
         from windrow.engine.source import TableSource
 
-        return not isinstance(self.sources[0], TableSource)
+        left, right = self.sources
+        if isinstance(left, TableSource) and isinstance(right, TableSource):
+            return left.table, right.table
+        return None
+
+    @property
+    def _frames(self) -> tuple[DataFrame, DataFrame]:
+        """Both sides where they are DataFrames."""
+        left, right = (source.df for source in self.sources)  # type: ignore[union-attr]
+        return left, right
 
     def choice(self) -> GridChoice:
         """The grid that runs, and why; in process there is one core."""
         from windrow.planner.join_layout import choose_grid
 
         rates, cores = self.rates or (1, 1), 1
-        if self._is_on_spark:
+        if (tables := self._tables) is None:
             from windrow.spark.session import cores_of
 
-            cores = cores_of(self.sources[0].df.sparkSession)
+            cores = cores_of(self._frames[0].sparkSession)
         elif self.rates is None:
-            rates = len(self.sources[0].table) or 1, len(self.sources[1].table) or 1
+            rates = len(tables[0]) or 1, len(tables[1]) or 1
         given = self.layout, self.degree, self.partitions
         return choose_grid(self.query, *given, cores=cores, rates=rates)
 
@@ -144,42 +178,35 @@ class Join:
         """Run in process and return the results."""
         from windrow.engine.joins.in_process import collect
 
-        if self._is_on_spark:
+        if (tables := self._tables) is None:
             rule = "collect runs joins of tables"
             raise WindrowError(rule, "Spark DataFrames", "call to_df() instead.")
-        left, right = (source.table for source in self.sources)
-        return collect(self.query, self.stages(), left, right)
+        return collect(self.query, self.stages(), *tables)
 
     def to_df(self, observation: str = "windrow") -> DataFrame:
         """The results as a lazy DataFrame, a streaming one if a side is a stream.
 
-        On a stream ``observation`` is the name under which progress reports have the number of
-        tuples dropped.
+        On a stream, progress reports show the number of rows dropped under the name
+        ``observation``.
         """
-        if not self._is_on_spark:
+        if self._tables is not None:
             rule = "to_df runs joins of Spark DataFrames"
             raise WindrowError(rule, "tables", "call collect() instead.")
         from windrow.spark.joins import to_df
 
-        sides = self.sources[0].df, self.sources[1].df
-        return to_df(self.query, self.stages(), self._signature(), sides, observation)
+        return to_df(self.query, self.stages(), self._signature(), self._frames, observation)
 
     def _signature(self) -> str:
-        query, grid = self.query, self.choice().grid
-        columns = [f"{f.name} {f.type}" for schema in query.schemas for f in schema]
-        return (
-            f"join(within={query.lengths}, by_count={query.by_count}, on={query.on.describe()!r}, "
-            f"time={query.time}, how={query.how!r}, strategy={self.strategy!r}) on {grid!r} "
-            f"of {', '.join(columns)}"
-        )
+        identity = {**self.query.identity(), "strategy": self.strategy}
+        return f"join {json.dumps(identity, sort_keys=True)} on {self.choice().grid!r}"
 
     def explain(self) -> None:
         """Print what will run and why."""
         from windrow.planner.explain_join import explain_join
 
         runs = "in this process"
-        if self._is_on_spark:
-            is_stream = any(source.df.isStreaming for source in self.sources)
+        if self._tables is None:
+            is_stream = any(df.isStreaming for df in self._frames)
             kind = "as a stream, state in Spark's state store" if is_stream else "as tasks"
             runs = f"on Spark, {kind}, on rows packed as Arrow"
         print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs))
@@ -202,7 +229,27 @@ def _source(side: str, data: object) -> Any:
     return source
 
 
-def _lengths(within: object) -> tuple[tuple[int, int], bool]:
+def _predicate(on: Predicate | Term) -> Predicate:
+    from windrow.engine.joins.terms.predicate import Predicate
+    from windrow.engine.joins.terms.term import Term
+
+    if isinstance(on, Term):
+        return Predicate((on,))
+    if not isinstance(on, Predicate):
+        hint = 'for example on=wr.equi("symbol") & wr.band(price=0.01).'
+        raise WindrowError("on must be a predicate", received("on", on), hint)
+    return on
+
+
+def _how(how: str) -> How:
+    """The kind of join; like Spark, this ignores case and underscores."""
+    known = _HOWS.get(how.lower().replace("_", "")) if isinstance(how, str) else None
+    if known is None:
+        raise WindrowError(f"how must be one of {get_args(AnyHow)}", received("how", how))
+    return known
+
+
+def _lengths(within: Any) -> tuple[tuple[int, int], bool]:
     """The left's and the right's window, and whether they are numbers of tuples."""
     both = within if isinstance(within, tuple) else (within, within)
     if len(both) != 2:
@@ -235,7 +282,7 @@ def _times(time: Any, by_count: bool) -> tuple[str, str] | None:
     return both
 
 
-def _delay(delay: object) -> int:
+def _delay(delay: Duration) -> int:
     micros = microseconds(delay, "join delay")
     if micros < 0:
         raise WindrowError("join delay must not be negative", received("delay", delay))
@@ -255,6 +302,6 @@ def _rates(rates: Any) -> tuple[float, float] | None:
 def _prefixes(prefixes: Any) -> tuple[str, str]:
     is_pair = isinstance(prefixes, tuple | list) and len(prefixes) == 2
     if not is_pair or not all(isinstance(p, str) for p in prefixes):
-        rule = "prefixes must be a pair of texts"
+        rule = "prefixes must be a pair of strings"
         raise WindrowError(rule, received("prefixes", prefixes), 'for example ("l_", "r_").')
     return prefixes[0], prefixes[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +28,14 @@ def hash_integers(values: Positions, seed: Hashes) -> Hashes:
     hashes = np.empty(len(values), np.uint64)
     for i in range(len(values)):
         hashes[i] = mix(np.uint64(values[i]) ^ seed[i])
+    return hashes
+
+
+def hash_together(columns: Sequence[Positions]) -> Hashes:
+    """One hash of the values of several columns. Time O(values)."""
+    hashes = np.zeros(len(columns[0]), np.uint64)
+    for values in columns:
+        hashes = hash_integers(values, hashes)
     return hashes
 
 

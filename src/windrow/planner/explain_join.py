@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.stages.nodes import Stages
+from windrow.patterns.joins import Strategy
 from windrow.planner.join_layout import GridChoice
 
 _WHY_BASELINE = {
     "centralised": "one owner sends its windows out with each batch, as given; a grid is faster",
-    "handshake": "the streams pass each other segment by segment, as given; a grid is faster",
+    "handshake": "the streams pass each other, all in one worker, as given; a grid is faster",
 }
 
 
 def explain_join(
-    query: JoinQuery, choice: GridChoice, strategy: str, stages: Stages, runs: str
+    query: JoinQuery, choice: GridChoice, strategy: Strategy, stages: Stages, runs: str
 ) -> str:
     """The predicate, the windows, the layout and its stages."""
     unit = "tuples" if query.by_count else "us"

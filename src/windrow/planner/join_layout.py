@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from windrow.core.errors import WindrowError, received
-from windrow.engine.joins.grid import Grid, bucket_width
+from windrow.engine.joins.grid import Grid
 from windrow.engine.joins.join_query import JoinQuery
+from windrow.engine.joins.terms.predicate import Predicate
 
-LAYOUTS = ("linear", "rectangular", "square")
+LayoutName = Literal["linear", "rectangular", "square"]
+Layout = LayoutName | tuple[int, int]
+LAYOUTS: tuple[LayoutName, ...] = get_args(LayoutName)
 Rates = tuple[float, float]
 
 
@@ -25,23 +28,24 @@ class GridChoice:
 
 def choose_grid(
     query: JoinQuery,
-    layout: object = None,
-    degree: object = None,
-    partitions: object = None,
+    layout: Layout | None = None,
+    degree: int | None = None,
+    partitions: int | None = None,
     *,
     cores: int = 1,
     rates: Rates = (1, 1),
 ) -> GridChoice:
-    """The grid for a join; what is given is kept to, the rest is chosen.
+    """The grid for a join; what is given is kept, the rest is chosen.
 
     ``degree`` is the number of workers, the number of cores if not given.
     """
     n = None if degree is None else _positive("degree", degree)
     parts = None if partitions is None else _positive("partitions", partitions)
-    by = _partitioning(query)
-    if parts is not None and parts > 1 and not (by.by_equi or by.by_band is not None):
+    by = _partitioning(query.on)
+    if parts is not None and parts > 1 and not by:
+        rule = "partitions need a term that partitions, such as an equi or a finite band"
         hint = "leave partitions out: a grid splits any join."
-        raise WindrowError("partitions need an equi or a finite band", f"partitions={parts}", hint)
+        raise WindrowError(rule, f"partitions={parts}", hint)
     if isinstance(layout, str):
         cells = max(1, (n or _fitting(layout, cores)) // (parts or 1))
         rows, columns = _named(layout, cells, rates)
@@ -49,15 +53,15 @@ def choose_grid(
     elif layout is not None:
         rows, columns = _pair(layout)
         why = "as given"
-    elif parts is None and (by.by_equi or by.by_band is not None):
+    elif parts is None and by:
         rows, columns, parts = 1, 1, n or cores
-        what = "equalities" if by.by_equi else "bands"
-        why = f"{what} tell which tuples can meet: partitions need no copies of whole streams"
+        why = "only rows with the same hash can match, so no copies of whole streams are sent"
     else:
         rows, columns = rectangle(max(1, (n or cores) // (parts or 1)), rates)
         why = f"fewest copies of tuples at rates of {rates[0]:g} to {rates[1]:g}"
     parts = parts or 1
-    grid = Grid(rows, columns, parts, parts > 1 and by.by_equi, by.by_band if parts > 1 else None)
+    by = by if parts > 1 else ()
+    grid = Grid(rows, columns, parts, by, any(query.on.terms[i].has_copies for i in by))
     if n is not None and grid.n != n:
         raise WindrowError(
             "partitions x rows x columns must be the degree",
@@ -68,11 +72,11 @@ def choose_grid(
 
 
 def rectangle(n: int, rates: Rates) -> tuple[int, int]:
-    """The m x n' = n layout with the fewest copies; of those the one with the lowest latency.
+    """The m x n' = n layout with the fewest copies; among those the one with the lowest latency.
 
     In a unit of time n' * left rate + m * right rate tuples are sent. The latency of a left tuple
     grows with the right window over n', that of a right one with the left window over m
-    (004_32846949b9597348, equations 7 to 9): of equal rates the squarest is best in both.
+    (DP-Join, equations 7 to 9): at equal rates the squarest is best in both.
 
     >>> rectangle(16, (1, 1)), rectangle(15, (1000, 3000)), rectangle(6, (1, 1000))
     ((4, 4), (3, 5), (1, 6))
@@ -104,12 +108,10 @@ def _fitting(layout: str, cores: int) -> int:
     return math.isqrt(cores) ** 2 if layout == "square" else cores
 
 
-def _partitioning(query: JoinQuery) -> Grid:
-    """By what a join can be partitioned."""
-    band = next((i for i, b in enumerate(query.on.bands) if bucket_width(b) is not None), None)
-    if query.on.equis:
-        return Grid(by_equi=True)
-    return Grid(by_band=band)
+def _partitioning(on: Predicate) -> tuple[int, ...]:
+    """The terms a join can be partitioned by: all that need no copies, else the first one."""
+    able = [i for i, term in enumerate(on.terms) if term.partitioned_by is not None]
+    return tuple(i for i in able if not on.terms[i].has_copies) or tuple(able[:1])
 
 
 def _pair(layout: Any) -> tuple[int, int]:

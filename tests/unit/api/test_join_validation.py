@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
+from windrow.engine.joins.intake import join_tuples
+from windrow.engine.joins.messages import data_of
 
 TABLE = pa.table(
     {
@@ -58,7 +61,7 @@ def build(**given: Any) -> wr.Join:
         ({"on": wr.band(ts=1.5)}, "a band of timestamps or dates is a duration"),
         ({"on": wr.theta(lambda x, y: x["pric"] > 0)}, "the left side has no column 'pric'"),
         (
-            {"on": wr.theta(lambda x, y: True)},
+            {"on": wr.theta(lambda x, y: True)},  # type: ignore[arg-type, return-value]
             r"theta function .*<lambda> must return .* shape \(\)",
         ),
         ({"time": None}, "windows of time need an event time"),
@@ -66,10 +69,14 @@ def build(**given: Any) -> wr.Join:
         ({"time": ("ts", "price")}, "got 'price' of double on the right"),
         ({"time": 3}, "join time must be the name of a column"),
         ({"delay": "-1 s"}, "join delay must not be negative"),
-        ({"how": "outer"}, "how must be one of .*; got how='outer'"),
+        (
+            {"how": "cross"},
+            r"how must be one of \('inner', 'left', .*'left_anti'\); got how='cross'",
+        ),
+        ({"how": None}, "how must be one of .*; got how=None"),
         ({"strategy": "magic"}, "strategy must be one of .*; got strategy='magic'"),
         ({"prefixes": ("", "")}, r"'symbol' twice with prefixes=\('', ''\)"),
-        ({"prefixes": ("l_",)}, "prefixes must be a pair of texts"),
+        ({"prefixes": ("l_",)}, "prefixes must be a pair of strings"),
         ({"layout": (2, 0)}, "layout columns must be a positive number of workers"),
         ({"layout": (2, 2), "degree": 5}, "must be the degree"),
     ],
@@ -140,7 +147,48 @@ def test_explain_says_what_runs_and_why(capsys: pytest.CaptureFixture[str]) -> N
     build(degree=2).explain()
     printed = capsys.readouterr().out
     assert "inner on l.symbol = r.symbol" in printed
-    assert "2 partitions by hash(l.symbol): equalities tell" in printed
+    assert "2 partitions by hash(l.symbol): only rows with the same hash" in printed
     assert "Cell x 2" in printed
     build(strategy="handshake", degree=3).explain()
     assert "Handshake of 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("names", "meant"),
+    [
+        (["inner", "INNER"], "inner"),
+        (["left", "leftouter", "left_outer", "Left_Outer"], "left_outer"),
+        (["right", "rightouter", "right_outer"], "right_outer"),
+        (["outer", "full", "fullouter", "full_outer"], "full_outer"),
+        (["semi", "leftsemi", "left_semi"], "semi"),
+        (["anti", "leftanti", "left_anti"], "anti"),
+    ],
+)
+def test_sparks_names_for_how_are_accepted(names: list[str], meant: str) -> None:
+    assert {build(how=name).query.how for name in names} == {meant}
+
+
+def test_a_join_is_identified_by_what_its_state_depends_on() -> None:
+    on = wr.equi("symbol") & wr.band(price=0.5)
+    identity = build(on=on, how="semi", within=("1 s", "2 s"), delay="5 s").query.identity()
+    assert json.loads(json.dumps(identity)) == identity
+    assert identity == {
+        "within": {"left": 1_000_000, "right": 2_000_000},
+        "by_count": False,
+        "on": on.identity(),
+        "time": {"left": "ts", "right": "ts"},
+        "how": "semi",
+        "columns": {
+            "left": {f.name: str(f.type) for f in TABLE.schema},
+            "right": {"symbol": "string", "price": "double"},
+        },
+    }
+    assert build(within=5, time=None).query.identity()["time"] is None
+
+
+def test_columns_that_nothing_needs_are_neither_carried_nor_part_of_the_identity() -> None:
+    slim = TABLE.select(["symbol", "ts"])
+    wide, narrow = (build(right=right, how="anti").query for right in (TABLE, slim))
+    assert wide.identity() == narrow.identity()
+    message, _ = join_tuples(wide, 1, TABLE, 0)
+    assert data_of(message).column_names == ["symbol"]

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.core.predicates import Predicate
 from windrow.engine.joins.grid import Grid
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.planner.join_layout import choose_grid
@@ -17,7 +16,7 @@ SCHEMA = pa.schema([("a", pa.float64()), ("k", pa.int64())])
 THETA = wr.theta(lambda x, y: x["a"] < y["a"])
 
 
-def query(on: Predicate) -> JoinQuery:
+def query(on: wr.Predicate) -> JoinQuery:
     table = SCHEMA.empty_table()
     return wr.join(table, table, within=1, on=on).query
 
@@ -46,19 +45,20 @@ def test_any_predicate_runs_on_a_grid(given: dict[str, Any], expected: Grid) -> 
 @pytest.mark.parametrize(
     ("on", "given", "expected"),
     [
-        (wr.equi("k"), {"cores": 4}, Grid(partitions=4, by_equi=True)),
-        (wr.equi("k") & THETA, {"degree": 3}, Grid(partitions=3, by_equi=True)),
-        (wr.band(a=1), {"cores": 4}, Grid(partitions=4, by_band=0)),
-        (wr.band(a=0) & wr.band(k=2), {"cores": 4}, Grid(partitions=4, by_band=1)),
+        (wr.equi("k"), {"cores": 4}, Grid(partitions=4, by=(0,))),
+        (wr.equi("k") & THETA, {"degree": 3}, Grid(partitions=3, by=(0,))),
+        (wr.band(a=1), {"cores": 4}, Grid(partitions=4, by=(0,), has_copies=True)),
+        (wr.band(a=0) & wr.band(k=2), {"cores": 4}, Grid(partitions=4, by=(1,), has_copies=True)),
+        (wr.band(a=1) & wr.equi("k", "a"), {"cores": 4}, Grid(partitions=4, by=(1, 2))),
         (wr.band(a=float("inf")), {"cores": 4}, Grid(2, 2)),
         (wr.equi("k"), {"layout": (2, 2)}, Grid(2, 2)),
-        (wr.equi("k"), {"layout": (1, 2), "partitions": 3}, Grid(1, 2, 3, by_equi=True)),
-        (wr.equi("k"), {"partitions": 2, "degree": 8}, Grid(2, 2, 2, by_equi=True)),
-        (wr.equi("k"), {"partitions": 4}, Grid(partitions=4, by_equi=True)),
+        (wr.equi("k"), {"layout": (1, 2), "partitions": 3}, Grid(1, 2, 3, by=(0,))),
+        (wr.equi("k"), {"partitions": 2, "degree": 8}, Grid(2, 2, 2, by=(0,))),
+        (wr.equi("k"), {"partitions": 4}, Grid(partitions=4, by=(0,))),
     ],
 )
 def test_equalities_and_bands_are_partitioned_first(
-    on: Predicate, given: dict[str, Any], expected: Grid
+    on: wr.Predicate, given: dict[str, Any], expected: Grid
 ) -> None:
     assert choose_grid(query(on), **given).grid == expected
 
@@ -74,7 +74,10 @@ def test_equalities_and_bands_are_partitioned_first(
         ({"layout": (2, 2), "degree": 6}, "must be the degree; got 1 x 2 x 2 with degree=6"),
         ({"degree": 0}, "degree must be a positive number of workers; got degree=0"),
         ({"degree": True}, "degree must be a positive number"),
-        ({"partitions": 2}, "partitions need an equi or a finite band"),
+        (
+            {"partitions": 2},
+            "partitions need a term that partitions, such as an equi or a finite band",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(given: dict[str, Any], message: str) -> None:

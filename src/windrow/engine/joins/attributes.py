@@ -7,37 +7,45 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from windrow.core.errors import WindrowError, near_names
 from windrow.engine.columns.arrays import to_microseconds
+from windrow.engine.columns.ddl import type_name
 from windrow.kernels.columns import Column
 
 Mask = NDArray[np.bool_]
+SIDES = ("left", "right")
 
 
-def equi_kind(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
-    """The type as which two columns are compared for equality; None where they cannot be."""
-    left, right = _plain(left), _plain(right)
-    if (number := band_kind(left, right)) is not None:
-        return number
-    if pa.types.is_decimal(left) and pa.types.is_decimal(right):
-        scale = max(left.scale, right.scale)
-        whole = max(left.precision - left.scale, right.precision - right.scale)
-        if whole + scale <= 38:
-            return pa.decimal128(whole + scale, scale)
-        return pa.decimal256(min(whole + scale, 76), scale)
-    if pa.types.is_boolean(left) and pa.types.is_boolean(right):
-        return pa.bool_()
-    for kind, is_kind in ((pa.large_string(), _is_text), (pa.large_binary(), _is_binary)):
-        if is_kind(left) and is_kind(right):
-            return kind
-    return None
+def column_type(schema: pa.Schema, side: int, name: str, what: str) -> pa.DataType:
+    """The type of a side's column; raises if there is none, in the name of ``what``."""
+    if name not in schema.names:
+        rule = f"{what}: column not found on the {SIDES[side]}: {name!r}"
+        raise WindrowError(rule, hint=near_names(name, schema.names))
+    return schema.field(name).type
 
 
-def band_kind(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
+def pair_of_types(
+    schemas: tuple[pa.Schema, pa.Schema], names: tuple[str, str], what: str
+) -> tuple[pa.DataType, pa.DataType]:
+    """The types of a left and a right column."""
+    left, right = (column_type(schemas[s], s, name, what) for s, name in enumerate(names))
+    return left, right
+
+
+def incomparable(
+    rule: str, names: tuple[str, str], types: tuple[pa.DataType, pa.DataType]
+) -> WindrowError:
+    """The error that two columns cannot be compared."""
+    left, right = (f"{n!r} of {type_name(t)}" for n, t in zip(names, types, strict=True))
+    return WindrowError(rule, f"{left} with {right}", "cast one of them first.")
+
+
+def number_kind(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
     """int64 or float64, as which two columns are subtracted; None where they cannot be.
 
     Timestamps and dates are int64 microseconds.
     """
-    left, right = _plain(left), _plain(right)
+    left, right = plain_type(left), plain_type(right)
     if is_temporal(left) and is_temporal(right):
         zones = {pa.types.is_timestamp(t) and t.tz is not None for t in (left, right)}
         return pa.int64() if len(zones) == 1 else None
@@ -62,7 +70,7 @@ def as_kind(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def numbers(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Mask | None]:
-    """An attribute of a band as int64 or float64, and where it is neither null nor NaN."""
+    """A column as int64 or float64, and where it is neither null nor NaN."""
     column = as_kind(column, kind)
     valid = np.asarray(pc.is_valid(column)) if column.null_count else None
     values = np.asarray((column if valid is None else column.fill_null(0)).to_numpy())
@@ -75,20 +83,10 @@ def is_temporal(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
+def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _is_number(kind: pa.DataType) -> bool:
     is_integer = pa.types.is_integer(kind) and kind != pa.uint64()
     return bool(is_integer or pa.types.is_floating(kind))
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    is_large = pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    return bool(pa.types.is_string(kind) or is_large)
-
-
-def _is_binary(kind: pa.DataType) -> bool:
-    is_large = pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
-    return bool(pa.types.is_binary(kind) or is_large)

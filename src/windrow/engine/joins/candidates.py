@@ -1,34 +1,88 @@
-"""Candidate pairs as a user's function sees them, and what it says of them."""
+"""Candidate pairs as terms see them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.core.errors import WindrowError, near_names
-from windrow.core.predicates import Theta
-from windrow.engine.joins.attributes import Mask
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.storage import ColumnStorage, Stored
+from windrow.engine.joins.attributes import SIDES
+from windrow.engine.joins.messages import data_of
+from windrow.kernels.columns import Column
+
+if TYPE_CHECKING:
+    from windrow.engine.joins.terms.term import Term
+
+
+class Columns:
+    """The columns of one side's tuples in each form they are looked at; a form is made once."""
+
+    def __init__(self, side: int, tuples: pa.Table) -> None:
+        self.side, self.tuples = side, tuples
+        self._made: dict[Any, Any] = {}
+
+    @property
+    def data(self) -> pa.Table:
+        """The columns that are not control columns."""
+        return self.once("data", lambda: data_of(self.tuples))
+
+    def attribute(self, term: Term) -> Column:
+        """What a term narrows by."""
+        made: Column = self.once(
+            ("attribute", id(term)), lambda: term.attribute(self.side, self.tuples)[0]
+        )
+        return made
+
+    def keep(self, term: Term, attribute: Column) -> None:
+        """Have what a term narrows by, which is known already."""
+        self.once(("attribute", id(term)), lambda: attribute)
+
+    def shown(self, name: str, positions: Int64s) -> NDArray[Any]:
+        """A column of some tuples as a user's function sees it."""
+        storage = ColumnStorage(self.tuples.schema.field(name).type)
+        stored: Stored = self.once(("stored", name), lambda: storage.store(self.tuples[name]))
+        return storage.show(stored.take(positions))
+
+    def once(self, form: Any, make: Callable[[], Any]) -> Any:
+        """What is made the first time it is asked for."""
+        if form not in self._made:
+            self._made[form] = make()
+        return self._made[form]
 
 
 class Candidates(Mapping[str, NDArray[Any]]):
-    """One side of candidate pairs: read-only columns, each made when it is looked at."""
+    """One side of ``n`` candidate pairs: the columns a term looks at, read-only, as NumPy arrays.
 
-    def __init__(
-        self, side: int, names: Sequence[str], show: Callable[[str], NDArray[Any]]
-    ) -> None:
-        self._side, self._names, self._show = side, list(names), show
-        self._columns: dict[str, NDArray[Any]] = {}
+    Nulls are NaN, NaT or None.
+    """
+
+    def __init__(self, columns: Columns, term: Term, positions: Int64s) -> None:
+        self._columns, self._term, self._positions = columns, term, positions
+        self._names = list(term.columns(columns.side) or columns.data.column_names)
+        self._shown: dict[str, NDArray[Any]] = {}
+        self.n = len(positions)
+
+    @property
+    def attribute(self) -> Column:
+        """What the term narrows by."""
+        return self._columns.attribute(self._term)[self._positions]
+
+    def arrow(self, column: str) -> pa.ChunkedArray:
+        """A column as it came."""
+        return self._columns.tuples[column].take(pa.array(self._positions))
 
     def __getitem__(self, column: str) -> NDArray[Any]:
-        if column not in self._columns:
+        if column not in self._shown:
             if column not in self._names:
-                rule = f"the {('left', 'right')[self._side]} side has no column {column!r}"
+                rule = f"the {SIDES[self._columns.side]} side has no column {column!r}"
                 raise WindrowError(rule, hint=near_names(column, self._names))
-            self._columns[column] = self._show(column)
-        return self._columns[column]
+            self._shown[column] = self._columns.shown(column, self._positions)
+        return self._shown[column]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -36,39 +90,3 @@ class Candidates(Mapping[str, NDArray[Any]]):
     def __len__(self) -> int:
         """The number of columns, as of any mapping."""
         return len(self._names)
-
-
-def call_theta(theta: Theta, left: Candidates, right: Candidates, n: int) -> Mask:
-    """What a user's function says of n candidates; what goes wrong names the function."""
-    try:
-        mask = theta.function(left, right)
-    except WindrowError as e:
-        raise WindrowError(f"theta function {theta.name}: {e.rule}", e.got, e.hint) from None
-    except Exception as e:
-        rule = f"theta function {theta.name} failed on a block of {n} candidate pairs"
-        raise WindrowError(rule, f"{type(e).__name__}: {e}") from e
-    return _checked(theta, np.asarray(mask), n)
-
-
-def try_theta(theta: Theta, left: Candidates, right: Candidates) -> None:
-    """Call a user's function on no candidates, to find what it misnames before anything runs.
-
-    It need not be able to work on nothing, nor know then that its result is of booleans.
-    """
-    try:
-        mask = theta.function(left, right)
-    except WindrowError as e:
-        raise WindrowError(f"theta function {theta.name}: {e.rule}", e.got, e.hint) from None
-    except Exception:
-        return
-    _checked(theta, np.asarray(mask), 0)
-
-
-def _checked(theta: Theta, mask: NDArray[Any], n: int) -> Mask:
-    if mask.shape != (n,) or (mask.dtype != np.bool_ and n):
-        raise WindrowError(
-            f"theta function {theta.name} must return one boolean for each candidate pair",
-            f"an array of shape {mask.shape} and type {mask.dtype} for {n} pairs",
-            "its blocks are equally long columns: compare them element by element.",
-        )
-    return mask

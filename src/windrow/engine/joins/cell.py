@@ -27,9 +27,12 @@ MARKS = "marks "
 class Cell(Worker):
     """Joins the tuples it is sent: new left with old and new right, old left with new right.
 
-    Kang's algorithm in its one-scan variant (004_32846949b9597348, section 4.4.3), a batch at a
-    time. Pairs are given as soon as both tuples are there. A tuple behind the watermark when it
-    comes is late: dropped and counted, by one of the cells that have a copy.
+    This is a join of batches over sorted runs. It shares with Kang's algorithm (DP-Join, section 4)
+    the rule by which every pair meets exactly once: new tuples are compared with the other window,
+    then enter their own. It does not scan windows tuple by tuple, as that algorithm does.
+
+    Pairs are given as soon as both tuples are there. A tuple behind the watermark when it comes is
+    late: dropped and counted, by one of the cells that have a copy.
 
     A tuple's window is over once no tuple to come can see it: the watermark is more than the
     length past its time, or by count, more than the length of its side's tuples have followed.

@@ -25,8 +25,8 @@ from windrow.engine.workers.worker import Message, Worker
 class Owner(Cell):
     """Keeps both windows and sends them out, slice by slice, to be matched with what is new.
 
-    CellJoin's emitter (004_32846949b9597348, section 4.1): with each batch the whole windows are
-    on the move, and whatever comes passes through one worker.
+    This is the emitter of CellJoin (DP-Join, section 4.1): with each batch the whole windows are
+    sent, and all tuples pass through one worker.
     """
 
     def __init__(self, query: JoinQuery) -> None:

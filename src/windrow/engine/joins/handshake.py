@@ -11,11 +11,12 @@ from windrow.engine.workers.worker import Message
 
 
 class Handshake(Cell):
-    """A pipeline of ``n`` segments in one worker (004_32846949b9597348, section 4.2).
+    """The handshake join's pipeline of ``n`` segments (DP-Join, section 4.2), all in one worker.
 
-    A left run enters at the first segment, a right run at the last; both move on as they age, and
-    are matched when they meet, by when the older has passed its window at the latest. So pairs
-    come late: a tuple stays in a segment for a n-th of its window.
+    It reproduces the order and the latency of the handshake join, not its parallelism. A left run
+    enters at the first segment, a right run at the last. Both move on as they age and are matched
+    when they meet, at the latest when the older one has passed its window. So pairs come late: a
+    tuple stays in each segment for one n-th of its window.
     """
 
     def __init__(self, query: JoinQuery, n: int) -> None:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal
 
 import pyarrow as pa
 
-from windrow.core.predicates import Predicate
-from windrow.engine.joins.attributes import band_kind, equi_kind
+from windrow.engine.joins.attributes import SIDES
+from windrow.engine.joins.terms.predicate import Predicate
 
 How = Literal["inner", "left_outer", "right_outer", "full_outer", "semi", "anti"]
-HOWS: tuple[How, ...] = get_args(How)
 
 
 @dataclass(frozen=True)
 class JoinQuery:
     """A validated join of two streams with columns of known types.
 
-    Of each pair the first is the left's, the second the right's. ``lengths`` are microseconds, or
-    tuples if the windows are ``by_count``.
+    The first of each pair is the left's, the second the right's. ``on`` is bound to the schemas.
+    ``lengths`` are microseconds, or tuples if the windows are ``by_count``.
     """
 
     schemas: tuple[pa.Schema, pa.Schema]
@@ -31,19 +29,6 @@ class JoinQuery:
     delay: int
     how: How
     prefixes: tuple[str, str]
-
-    @cached_property
-    def equi_kinds(self) -> list[pa.DataType]:
-        """As what the columns of each equality are compared."""
-        return [equi_kind(self._type(0, e.left), self._type(1, e.right)) for e in self.on.equis]
-
-    @cached_property
-    def band_kinds(self) -> list[pa.DataType]:
-        """As what the columns of each band are compared: int64 or float64."""
-        return [band_kind(self._type(0, b.left), self._type(1, b.right)) for b in self.on.bands]
-
-    def _type(self, side: int, column: str) -> pa.DataType:
-        return self.schemas[side].field(column).type
 
     @property
     def has_pairs(self) -> bool:
@@ -58,10 +43,25 @@ class JoinQuery:
     def needed_columns(self, side: int) -> list[str]:
         """The columns of a side that the result or the predicate depend on."""
         names: list[str] = self.schemas[side].names
-        if side == 0 or self.has_pairs or self.on.thetas:
+        compared = self.on.columns(side)
+        if side == 0 or self.has_pairs or compared is None:
             return names
-        compared = set(self.on.columns(side))
         return [name for name in names if name in compared]
+
+    def identity(self) -> dict[str, Any]:
+        """What must be the same for stored state to mean the same, as JSON-able data."""
+        left, right = (
+            {name: str(schema.field(name).type) for name in self.needed_columns(side)}
+            for side, schema in enumerate(self.schemas)
+        )
+        return {
+            "within": dict(zip(SIDES, self.lengths, strict=True)),
+            "by_count": self.by_count,
+            "on": self.on.identity(),
+            "time": self.time and dict(zip(SIDES, self.time, strict=True)),
+            "how": self.how,
+            "columns": dict(zip(SIDES, (left, right), strict=True)),
+        }
 
     def output_schema(self) -> pa.Schema:
         """The left's columns and the right's, each with its prefix; semi and anti: the left's."""

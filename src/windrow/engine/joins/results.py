@@ -14,18 +14,17 @@ def pair_rows(query: JoinQuery, left: pa.Table, right: pa.Table) -> pa.Table:
     columns = [*left.columns, *right.columns]
     names = [prefix + name for prefix, names in zip(query.prefixes, (left, right), strict=True)
              for name in names.column_names]  # fmt: skip
-    return pa.table(columns, names=names)
+    return pa.table(columns, names=names).select(query.output_schema().names)
 
 
 def closed_rows(query: JoinQuery, side: int, tuples: pa.Table, matched: Mask) -> pa.Table:
     """What follows from the tuples of a side whose windows are over.
 
-    Of a semi join those that have matched, else those that have not, with nulls for the other side.
+    A semi join gives the tuples that have matched. The others give those that have not, with nulls
+    for the other side if it has columns in the result.
     """
     data = data_of(tuples.filter(pa.array(matched if query.how == "semi" else ~matched)))
     names = [query.prefixes[side] + name for name in data.column_names]
-    if not query.has_pairs:
-        return data.rename_columns(names).replace_schema_metadata(None)
     columns = dict(zip(names, data.columns, strict=True))
     fields = query.output_schema()
     return pa.table(

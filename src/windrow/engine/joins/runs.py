@@ -6,26 +6,25 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import RANK, TIME
-from windrow.engine.columns.key_table import hash_keys
-from windrow.engine.columns.storage import ColumnStorage, Stored
-from windrow.engine.joins.attributes import Mask, as_kind, numbers
+from windrow.engine.joins.attributes import Mask
+from windrow.engine.joins.candidates import Columns
 from windrow.engine.joins.join_query import JoinQuery
-from windrow.engine.joins.messages import SEEN, data_of, integers
+from windrow.engine.joins.messages import SEEN, integers
 from windrow.kernels.columns import Column
+from windrow.kernels.hashing import hash_together
 
 
 class Run:
-    """Tuples of one side, sorted by the code of their equi columns, then by the first band's.
+    """Tuples of one side, sorted by the code of the predicate, then by its first range.
 
-    Without a band they are sorted by place: their time, or in count windows their rank. Those with
-    a null attribute, or NaN in a band, match nothing: they stand behind the ``usable`` ones.
+    Without a range they are sorted by place: their time, or in count windows their rank. Tuples
+    that no tuple can match, such as those with a null attribute, stand behind the ``usable`` ones.
 
-    All of a run but ``matched`` never changes.
+    Only ``matched`` ever changes.
     """
 
     def __init__(
@@ -47,7 +46,9 @@ class Run:
         self.matched = matched
         if matched is None and query.keeps(side):
             self.matched = np.zeros(len(tuples), np.bool_)
-        self._seen: dict[str, Any] = {}
+        self.columns = Columns(side, tuples)
+        for term in query.on.ranged[:1]:
+            self.columns.keep(term, values)
 
     def __len__(self) -> int:
         return len(self.tuples)
@@ -57,37 +58,9 @@ class Run:
         """How many tuples of the other side stand before each, in count windows."""
         return integers(self.tuples, SEEN)
 
-    def band(self, i: int) -> Column:
-        """The attribute of a band."""
-        if i == 0:
-            return self.values
-        band = self.query.on.bands[i]
-        name = (band.left, band.right)[self.side]
-        kind = self.query.band_kinds[i]
-        found: Column = self._once(f"band {i}", lambda: numbers(self.tuples[name], kind)[0])
-        return found
-
-    def equi(self, i: int) -> pa.ChunkedArray:
-        """The attribute of an equality."""
-        equi = self.query.on.equis[i]
-        name = (equi.left, equi.right)[self.side]
-        return self._once(f"equi {i}", lambda: as_kind(self.tuples[name], self.query.equi_kinds[i]))
-
-    def show(self, column: str, positions: Int64s) -> NDArray[Any]:
-        """A column of some tuples as a user's function sees it."""
-        storage = ColumnStorage(self.tuples.schema.field(column).type)
-        stored: Stored = self._once(f"stored {column}", lambda: storage.store(self.tuples[column]))
-        return storage.show(stored.take(positions))
-
     def rows(self, positions: Int64s) -> pa.Table:
         """Some tuples, without control columns."""
-        data = self._once("data", lambda: data_of(self.tuples))
-        return data.take(pa.array(positions))
-
-    def _once(self, name: str, compute: Any) -> Any:
-        if name not in self._seen:
-            self._seen[name] = compute()
-        return self._seen[name]
+        return self.columns.data.take(pa.array(positions))
 
 
 def merged(older: Run, newer: Run) -> Run:
@@ -107,27 +80,17 @@ def places(query: JoinQuery, tuples: pa.Table) -> Int64s:
 def _sort_columns(
     query: JoinQuery, side: int, tuples: pa.Table
 ) -> tuple[Int64s | None, Column, Mask | None]:
+    """The codes, the values of the first range, and which tuples can match at all."""
     usable: Mask | None = None
-    codes, columns = None, []
-    for equi, kind in zip(query.on.equis, query.equi_kinds, strict=True):
-        column = as_kind(tuples[(equi.left, equi.right)[side]], kind)
-        columns.append(column)
-        usable = _both(usable, np.asarray(pc.is_valid(column)) if column.null_count else None)
-    if is_exact(query):
-        codes = np.asarray(columns[0].fill_null(0).to_numpy(), np.int64)
-    elif columns:
-        codes = hash_keys(columns, len(tuples)).view(np.int64)
-    values: Column = places(query, tuples)
-    for i, (band, kind) in enumerate(zip(query.on.bands, query.band_kinds, strict=True)):
-        attribute, valid = numbers(tuples[(band.left, band.right)[side]], kind)
-        usable = _both(usable, valid)
-        values = attribute if i == 0 else values
-    return codes, values, usable
-
-
-def is_exact(query: JoinQuery) -> bool:
-    """Whether equal codes are equal values: the code is the value itself."""
-    return query.equi_kinds == [pa.int64()]
+    codes: list[Int64s] = []
+    values: list[Column] = []
+    for terms, columns in ((query.on.coded, codes), (query.on.ranged, values)):
+        for term in terms:
+            attribute, valid = term.attribute(side, tuples)
+            columns.append(attribute)
+            usable = _both(usable, valid)
+    code = hash_together(codes).view(np.int64) if len(codes) > 1 else next(iter(codes), None)
+    return code, values[0] if values else places(query, tuples), usable
 
 
 def _both(a: Mask | None, b: Mask | None) -> Mask | None:

@@ -123,6 +123,26 @@ def test_marks_are_stored_as_what_is_new_and_go_with_their_runs() -> None:
     assert cell.state().chunks == {}
 
 
+def test_columns_may_change_their_order_between_restarts() -> None:
+    swapped = pa.schema(list(SCHEMA)[::-1]).empty_table()
+    for how in ("inner", "full_outer", "semi"):
+        query = query_of(how=how)
+        cell = Cell(query, Seat())
+        cell.push(batch(query, 0, [0, 3]))
+        cell.advance(-100)
+        more: dict[str, Any] = {"on": wr.band(a=1), "time": "t", "how": how}
+        other = wr.join(swapped, swapped, within=("10 us", "5 us"), **more).query
+        assert other.identity() == query.identity()
+        restored = Cell(other, Seat())
+        restored.restore(cell.state())
+        restored.push(batch(other, 1, [2]))
+        restored.push(batch(other, 0, [4], 2))
+        given = [*restored.advance(-100), *restored.advance(100)]
+        assert given
+        for table in given:
+            table.cast(other.output_schema())
+
+
 def test_null_attributes_and_nan_match_nothing() -> None:
     left = {"t": np.arange(4), "a": pa.array([1.0, None, float("nan"), 2.0])}
     made = wr.join(left, left, within="1 s", on=wr.band(a=5), time="t", how="left_outer").collect()

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.core.predicates import Predicate
 from windrow.engine.columns.control import ARRIVAL
-from windrow.engine.joins.grid import Grid, ToCells, bucket_width, buckets
+from windrow.engine.joins.grid import Grid, ToCells
 from windrow.engine.joins.intake import join_tuples
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import HOME, placed
+from windrow.engine.joins.terms.band import Band
 
 
 def tables(n: int = 200) -> tuple[pa.Table, pa.Table]:
@@ -35,7 +35,7 @@ def spread(query: JoinQuery, grid: Grid) -> list[list[Any]]:
     return sent
 
 
-def query_of(on: Predicate) -> JoinQuery:
+def query_of(on: wr.Predicate) -> JoinQuery:
     left, right = tables()
     return wr.join(left, right, within=10, on=on).query
 
@@ -64,7 +64,7 @@ def test_a_left_tuple_is_copied_to_the_columns_a_right_one_to_the_rows() -> None
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2)])
 def test_partitions_by_equality_let_equal_tuples_meet_once(shape: tuple[int, int]) -> None:
-    met = meetings(spread(query_of(wr.equi("k")), Grid(*shape, partitions=3, by_equi=True)))
+    met = meetings(spread(query_of(wr.equi("k")), Grid(*shape, partitions=3, by=(0,))))
     assert set(met.values()) == {1}
     left, right = (table["k"].to_numpy() for table in tables())
     assert set(met) >= {(x, y) for x in range(200) for y in range(200) if left[x] == right[y]}
@@ -74,10 +74,11 @@ def test_partitions_by_equality_let_equal_tuples_meet_once(shape: tuple[int, int
 @pytest.mark.parametrize("extent", [1, 7.5, (2, 9), (-1, 3), 1e9])
 def test_partitions_by_bucket_let_near_tuples_meet_once(extent: Any) -> None:
     query = query_of(wr.band(a=extent))
-    sent = spread(query, Grid(partitions=4, by_band=0))
+    sent = spread(query, Grid(partitions=4, by=(0,), has_copies=True))
     met = meetings(sent)
     assert set(met.values()) == {1}
-    band = query.on.bands[0]
+    (band,) = query.on.terms
+    assert isinstance(band, Band)
     left, right = (table["a"].to_pylist() for table in tables())
     near = {
         (x, y)
@@ -103,24 +104,13 @@ def test_progress_goes_to_all_cells() -> None:
     assert all(len(message) == 1 for message in sent)
 
 
-def test_buckets_never_decrease_whatever_the_values() -> None:
-    values = np.array([-np.inf, -1e300, -1e17, -81.0, -1.0, 0.0, 79.0, 80.0, 1e17, 1e300, np.inf])
-    assert (np.diff(buckets(values, 80.0)) >= 0).all()
-
-
-def test_bands_that_hold_nothing_or_all_have_no_buckets() -> None:
-    assert bucket_width(wr.band(a=0).bands[0]) is None
-    assert bucket_width(wr.band(a=(float("inf"), 0)).bands[0]) is None
-    assert bucket_width(wr.band(a=(5, 10)).bands[0]) == 120
-
-
 def test_the_cell_that_speaks_is_in_the_first_column_or_row() -> None:
     seats = [Grid(2, 2).seat(index) for index in range(4)]
     assert [seat.speaks for seat in seats] == [
         (True, True), (False, True), (True, False), (False, False),
     ]  # fmt: skip
     assert Grid(1, 2).seat(0).is_shared == (True, False)
-    assert Grid(partitions=2, by_band=0).seat(0).is_shared == (False, True)
+    assert Grid(partitions=2, by=(0,), has_copies=True).seat(0).is_shared == (False, True)
 
 
 def test_infinity_is_in_no_band_and_goes_to_one_partition() -> None:

@@ -34,7 +34,7 @@ def table(seed: int) -> pa.Table:
 @pytest.mark.parametrize("within", ["20 us", 7])
 @pytest.mark.parametrize("how", ["full_outer", "semi"])
 def test_joins_run_over_packed_messages(
-    monkeypatch: pytest.MonkeyPatch, strategy: str, within: Any, how: str
+    monkeypatch: pytest.MonkeyPatch, strategy: Any, within: Any, how: Any
 ) -> None:
     on = wr.equi("k") & wr.band(a=0.2) & wr.theta(lambda x, y: x["a"] < y["a"])
     join = wr.join(

@@ -58,6 +58,8 @@ def test_equality_is_sparks(left: Any, right: Any, expected: Any, degree: int) -
         (pa.array([10], pa.int16()), pa.array([12.5, 12.6]), 2.5, [(0, 0)]),
         (pa.array([10]), pa.array([12, 13]), 2.9, [(0, 0)]),
         (pa.array([2**63 - 1, -(2**63)]), pa.array([2**63 - 1, -(2**63)]), 5, [(0, 0), (1, 1)]),
+        (pa.array([2**63 - 3, 0]), pa.array([2**63 - 1, 6]), (-5, 9), [(1, 1)]),
+        (pa.array([-(2**63) + 2, 0]), pa.array([-(2**63), -6]), (9, -5), [(1, 1)]),
         (pa.array([0.1]), pa.array([0.3]), 0.2, [(0, 0)]),
         (pa.array([0.3]), pa.array([0.1]), 0.2, [(0, 0)]),
         (pa.array([1e300, None, NAN]), pa.array([1e300, None, NAN]), 1, [(0, 0)]),

@@ -1,0 +1,108 @@
+"""A term: one condition of a join's predicate, and all that the engine needs to know of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.core.errors import WindrowError
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.joins.attributes import Mask, column_type
+from windrow.engine.joins.candidates import Candidates
+from windrow.kernels.columns import Column
+
+if TYPE_CHECKING:
+    from windrow.engine.joins.terms.predicate import Predicate
+
+
+class Term(ABC):
+    """A condition of a left tuple l and a right tuple r; make it a frozen dataclass.
+
+    ``side`` is 0 for the left and 1 for the right. A term must be able to verify candidate pairs.
+    It may also narrow them (``narrows``, ``attribute``, ``bounds``, ``is_exact``), so that fewer
+    pairs become candidates, and partition the tuples (``partitioned_by``, ``partition``,
+    ``has_copies``), so that workers need not receive whole streams.
+    """
+
+    narrows: ClassVar[Literal["code", "range"] | None] = None
+    """Whether candidates are found by equal codes, by a range of a sorted attribute, or neither."""
+
+    @abstractmethod
+    def columns(self, side: int) -> tuple[str, ...] | None:
+        """The columns of a side that the term looks at; None for all."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """In words, for ``explain``."""
+
+    @abstractmethod
+    def verify(self, left: Candidates, right: Candidates) -> Mask:
+        """Which candidate pairs meet the term; ``left`` and ``right`` are equally long."""
+
+    def identity(self) -> dict[str, Any]:
+        """The parameters as JSON-able data: what stored state depends on.
+
+        These are the fields of the dataclass, except those left at their default: a new field with
+        a default changes no identity.
+        """
+        compared = [f for f in fields(self) if f.compare]  # type: ignore[arg-type]
+        given = {f.name: getattr(self, f.name) for f in compared}
+        return {f.name: given[f.name] for f in compared if given[f.name] != f.default}
+
+    def bind(self, left: pa.Schema, right: pa.Schema) -> Self:
+        """Check the term against both schemas; the term as it runs on their types."""
+        for side, schema in enumerate((left, right)):
+            for name in self.columns(side) or ():
+                column_type(schema, side, name, type(self).__name__.lower())
+        return self
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether pairs with equal codes, or within the bounds, need not be verified."""
+        return False
+
+    def attribute(self, side: int, tuples: pa.Table) -> tuple[Column, Mask | None]:
+        """What narrows: a value per tuple, and which tuples can match at all (None: all can).
+
+        Codes are int64 and equal wherever the term holds. An attribute that is searched by range
+        is int64 or float64, of one type on both sides.
+        """
+        raise NotImplementedError(f"{type(self).__name__} narrows by {self.narrows}")
+
+    def bounds(self, side: int, values: Column) -> tuple[Column, Column]:
+        """Between which attributes of the other side, inclusive, a match of each value lies.
+
+        Lower bounds must not decrease as the values increase.
+        """
+        raise NotImplementedError(f"{type(self).__name__} narrows by {self.narrows}")
+
+    @property
+    def partitioned_by(self) -> str | None:
+        """By what tuples can be partitioned, in words; None if any tuple may match any other."""
+        if self.narrows != "code":
+            return None
+        return ", ".join(f"l.{name}" for name in self.columns(0) or ("*",))
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether ``partition`` gives right tuples several codes."""
+        return False
+
+    def partition(self, side: int, tuples: pa.Table) -> list[Int64s]:
+        """Codes to hash: tuples that match share a code.
+
+        A left tuple has one code. A right tuple may have several, the first of which is its home.
+        """
+        return [np.asarray(self.attribute(side, tuples)[0], np.int64)]
+
+    def __and__(self, other: Predicate | Term) -> Predicate:
+        from windrow.engine.joins.terms.predicate import Predicate
+
+        return Predicate((self,)) & other
+
+    def __bool__(self) -> bool:
+        raise WindrowError("predicates are combined with &", "and, or or not")
