@@ -20,7 +20,7 @@ each_page = pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
 
 def test_the_pages_are_found() -> None:
     found = {page.stem for page in DOCS}
-    assert found >= {"functions", "internals", "joins", "papers", "patterns", "streaming", "windows"}
+    assert found >= {"functions", "internals", "joins", "papers", "patterns", "windows"}
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
