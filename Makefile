@@ -23,7 +23,7 @@ setup: $(INSTALLED) ## install everything into .venv, and Java if there is none
 demo: $(INSTALLED) ## show windows over a live stream, check them and draw artifacts/demo.png
 	@$(WITH_JAVA) $(PYTHON) -m windrow.cli.demo
 
-examples: $(INSTALLED) ## run the case studies of the papers on Spark
+examples: $(INSTALLED) ## run the example programs on Spark
 	@$(WITH_JAVA) for program in examples/*.py; do $(PYTHON) $$program || exit 1; done
 
 test: lint ## check format, lint and types, then run the tests and the doctests

@@ -1,10 +1,10 @@
-"""What queries over bounded DataFrames cost, against Spark's own operators on the same machine.
+"""The cost of queries over bounded DataFrames, compared with Spark's own operators.
 
 Run with ``make bench-batch``, or ``python -m benchmarks.bench_batch [part ...]``; the parts are
 ``time``, ``tumbling``, ``count``, ``keys`` and ``hot``. Every query is checked on a small sample
-first, against Spark or the oracle. A wrong result fails the benchmark, a missed target does not.
+first, against Spark or the oracle. A wrong result fails the benchmark; a missed target does not.
 
-Input is read from Parquet files, written before; results go to Spark's ``noop`` sink.
+The input is read from Parquet files that were written before. Results go to Spark's ``noop`` sink.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Make = Callable[[DataFrame], DataFrame]
 
 @dataclass(frozen=True)
 class Data:
-    """Makes tuples ``(k, t, x)``, one each so many microseconds, and keeps them as files."""
+    """Makes tuples ``(k, t, x)``, one every ``every`` microseconds, and keeps them as files."""
 
     spark: SparkSession
     folder: str
@@ -60,7 +60,7 @@ class Data:
 
 
 def count_sum_max(model: WindowModel) -> Make:
-    """The query of the throughput figures."""
+    """The query whose throughput is measured."""
 
     def make(df: DataFrame) -> DataFrame:
         functions = {"n": wf.count(), "s": wf.sum("x"), "m": wf.max("x")}
@@ -70,7 +70,7 @@ def count_sum_max(model: WindowModel) -> Make:
 
 
 def by_window(*duration: str) -> Make:
-    """The same by Spark's ``window``."""
+    """The same query with Spark's ``window``."""
 
     def make(df: DataFrame) -> DataFrame:
         grouped = df.groupBy("k", F.window("t", *duration).alias("w"))
@@ -81,7 +81,7 @@ def by_window(*duration: str) -> Make:
 
 
 def by_frame(df: DataFrame) -> DataFrame:
-    """Full windows of the last 1000 tuples at every tenth, by Spark's frames."""
+    """Full windows of the last 1000 tuples at every tenth tuple, with Spark's window frames."""
     ordered = SparkWindow.partitionBy("k").orderBy("t")
     frame = ordered.rowsBetween(1 - COUNT.length, 0)
     framed = df.select(
@@ -96,7 +96,7 @@ def by_frame(df: DataFrame) -> DataFrame:
 
 
 def steps_in(seconds: float) -> int:
-    """How many steps of an empty loop take so long on this machine."""
+    """How many steps of an empty loop take this many seconds on this machine."""
     steps = 100_000
     (measured,) = best_of(10, lambda: _loop(steps))
     return round(steps * seconds / measured)
@@ -108,7 +108,7 @@ def _loop(steps: int) -> None:
 
 
 def hot_key(pattern: Pattern, steps: int) -> Make:
-    """An expensive function of the windows of one key: so many steps of a loop."""
+    """An expensive function of the windows of one key: a loop of ``steps`` steps."""
 
     def busy(window: wr.Window) -> dict[str, int]:
         for _ in range(steps):
@@ -129,18 +129,18 @@ def rows_of(df: DataFrame) -> list[tuple[Any, ...]]:
 
 
 def check(what: str, found: list[tuple[Any, ...]], expected: list[tuple[Any, ...]]) -> None:
-    """Stop unless all rows agree."""
+    """Fail unless all rows agree."""
     if not expected or found != expected:
         raise AssertionError(f"{what}: {len(found)} rows found, {len(expected)} expected")
 
 
 def run(make: Make, df: DataFrame) -> Callable[[], None]:
-    """The query over all rows, its results thrown away."""
+    """Run the query over all rows and throw its results away."""
     return lambda: make(df).write.format("noop").mode("overwrite").save()
 
 
 def report(label: str, rows: int, seconds: float, ratio: float = 0, target: str = "") -> None:
-    """Print a line: what was measured, its rate and, where there is one, its ratio and target."""
+    """Print one line: what was measured, its rate and, if there is a target, ratio and target."""
     compared = f"{ratio:8.2f}x   target {target}" if target else ""
     print(f"  {label:52} {rows / seconds / 1e6:8.3f} M rows/s {compared}".rstrip(), flush=True)
 
@@ -161,7 +161,7 @@ def bench_time(data: Data) -> None:
 
 
 def bench_tumbling(data: Data) -> None:
-    """Tumbling time windows, which Spark does well."""
+    """Tumbling time windows, which Spark does well itself."""
     baseline = by_window("10 seconds")
     small = data(SAMPLE, 100, every=2_000)
     check("tumbling windows", rows_of(count_sum_max(TUMBLING)(small)), rows_of(baseline(small)))
@@ -173,7 +173,7 @@ def bench_tumbling(data: Data) -> None:
 
 
 def bench_count(data: Data) -> None:
-    """Count windows, against frames with Spark's segment tree."""
+    """Count windows, compared with frames and Spark's segment tree."""
     data.spark.conf.set("spark.sql.window.segmentTree.enabled", "true")
     small = data(SAMPLE, 3)
     full = [row for row in rows_of(count_sum_max(COUNT)(small)) if row[3] == COUNT.length]
@@ -186,7 +186,7 @@ def bench_count(data: Data) -> None:
 
 
 def bench_keys(data: Data) -> None:
-    """The same count windows of few and of many keys."""
+    """The same count windows with few keys and with many."""
     check_with_oracle(data(SAMPLE // 4, 1_000))
     rows, numbers = 4_000_000, (100, 1, 100_000)
     runs = [run(count_sum_max(COUNT), data(rows, keys)) for keys in numbers]
@@ -198,7 +198,7 @@ def bench_keys(data: Data) -> None:
 
 
 def check_with_oracle(df: DataFrame) -> None:
-    """Every count window, full or not, is the oracle's."""
+    """Fail unless every count window, full or not, equals the oracle's."""
     expected = [
         (*w.key, w.start, w.end, len(x), sum(x), max(x))
         for w in oracle.windows(COUNT, [r.asDict() for r in df.collect()], key=["k"], time="t")
@@ -208,7 +208,7 @@ def check_with_oracle(df: DataFrame) -> None:
 
 
 def bench_hot(data: Data) -> None:
-    """One key with an expensive function: a key farm has one busy worker, a window farm all."""
+    """One key and an expensive function: a key farm keeps one worker busy, a window farm all."""
     steps = steps_in(BUSY)
     key_farm = wr.KeyFarm(CORES)
     farms = [wr.WinFarm(CORES), wr.WinFarm(CORES, workers="agnostic", batch=64)]
@@ -221,7 +221,7 @@ def bench_hot(data: Data) -> None:
     rows = 600_000
     df = data(rows, 1, every=5)
     alone, *others = best_of(REPEATS, *(run(make, df) for make in makes))
-    report(f"200 us a window, 1 ms, 50 us, 1 key: {key_farm.name}({CORES})", rows, alone)
+    report(f"200 us per window, 1 ms, 50 us, 1 key: {key_farm.name}({CORES})", rows, alone)
     for farm, each in zip(farms, others, strict=True):
         report(f"  {farm.name}({CORES}), {farm.workers}", rows, each, alone / each, ">= 1.7")
 
@@ -236,7 +236,7 @@ PARTS: dict[str, Callable[[Data], None]] = {
 
 
 def main(parts: list[str]) -> None:
-    """Check and time the parts that are named, or all."""
+    """Check and time the named parts, or all of them."""
     spark = wr.local_spark(cores=CORES)
     print(f"{CORES} cores, best of {REPEATS}: count, sum, max", flush=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,8 @@
-"""What the engine costs in process: from ordered Arrow batches to results, on one core.
+"""The cost of the engine in process: from ordered Arrow batches to results, on one core.
 
-Run with ``make bench-kernels``, or ``python -m benchmarks.bench_engine``. Every query is checked
-against the oracle on a small input before anything is timed, and each timed run must account for
-every tuple. A wrong result fails the benchmark, a missed target does not.
+Run with ``make bench-kernels``, or ``python -m benchmarks.bench_engine``. Before timing, queries
+are checked against the oracle on a small input, and every timed query must account for every tuple.
+A wrong result fails the benchmark; a missed target does not.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ Make = Callable[[wr.Query], wr.Query]
 
 @dataclass(frozen=True)
 class Run:
-    """A query over batches, pushed one by one; the watermark follows each."""
+    """A query over batches that are pushed one by one; the watermark follows each of them."""
 
     make: Make
     batches: Batches
     has_end: bool = True
-    """Whether the stream ends, and windows still open are emitted."""
+    """Whether the stream ends, so that open windows are emitted."""
 
     def __call__(self) -> pa.Table:
         """The results."""
@@ -56,13 +56,13 @@ class Run:
 
 
 def count_sum_max(model: WindowModel, query: wr.Query) -> wr.Query:
-    """The query of the throughput figures."""
+    """The query whose throughput is measured."""
     functions = {"n": wf.count(), "s": wf.sum("x"), "m": wf.max("x")}
     return query.key_by("k").window(model).agg(**functions)
 
 
 def ordered_batches(keys: NDArray[Any], values: NDArray[Any], names: Any = None) -> Batches:
-    """A tuple each microsecond; keys are numbers, or the names with these numbers."""
+    """One tuple per microsecond; keys are numbers, or the names at these positions."""
     times = np.arange(len(keys), dtype=np.int64)
     batches = []
     for at in range(0, len(keys), BATCH):
@@ -90,7 +90,7 @@ def check_oracle(model: WindowModel, batches: Batches) -> None:
 
 
 def check_tuples(model: Any, run: Run) -> None:
-    """Every ``length / slide``-th window is a tumbling one: together they hold each tuple once."""
+    """Check every ``length / slide``-th window: these are tumbling and hold each tuple once."""
     results = run()
     is_tumbling = np.asarray(results["window_id"].to_numpy()) % (model.length // model.slide) == 0
     expected = {"n": sum(map(len, run.batches))}
@@ -103,12 +103,12 @@ def check_tuples(model: Any, run: Run) -> None:
 
 
 def thinned(batches: Batches, every: int) -> Batches:
-    """One of so many tuples of the first few batches, to check what takes longer than a second."""
+    """Every ``every``-th tuple of the first batches, so that windows of a second can be checked."""
     return [b.take(np.arange(0, len(b), every)) for b in batches[:3]]
 
 
 def report(label: str, figure: str, target: str = "") -> None:
-    """Print a line: what was measured, the figure, and what it should be."""
+    """Print one line: what was measured, the figure, and the target."""
     print(f"  {label:54} {figure:>16}   {target and 'target ' + target}".rstrip())
 
 
@@ -147,11 +147,11 @@ def bench_keys(rng: np.random.Generator, values: NDArray[Any]) -> None:
             check_tuples(model, run)
             seconds = best_of(REPEATS, run)[0]
             label = f"{what}, {n:,} key{'s' * (n > 1)}, {len(run()):,} windows"
-            report(label, f"{seconds / len(values) * 1e9:.0f} ns a tuple")
+            report(label, f"{seconds / len(values) * 1e9:.0f} ns per tuple")
 
 
 def bench_skyline(rng: np.random.Generator) -> None:
-    """Tumbling windows of 3,000 points of 6 dimensions, against NumPy."""
+    """Tumbling windows of 3,000 points with 6 dimensions, compared with NumPy."""
     windows, length, names = 10, 3_000, list("abcdef")
     points = rng.random((windows * length, len(names)))
     times = pa.array(np.arange(len(points)), pa.timestamp("us"))
@@ -163,12 +163,12 @@ def bench_skyline(rng: np.random.Generator) -> None:
         [[point[name] for name in names] for point in run()["front"][0].as_py()], expected
     )
     ours, numpy = best_of(REPEATS, run, lambda: broadcast_skyline(points[:length]))
-    label = f"skyline of {length:,} points of {len(names)} dimensions, to NumPy"
+    label = f"skyline of {length:,} points of {len(names)} dimensions, vs NumPy"
     report(label, f"{numpy / ours * windows:.0f}x", ">= 20")
 
 
 def bench_apply(batches: Batches) -> None:
-    """What one more window costs: the search for its tuples, the function's call and its row."""
+    """The cost of one more window: finding its tuples, calling the function, making its row."""
     models = [wr.CountWindow(1000, slide) for slide in (10, 1000)]
 
     def measured(model: WindowModel, query: wr.Query) -> wr.Query:

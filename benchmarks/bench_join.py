@@ -1,11 +1,11 @@
-"""What joins cost: against Spark's own, by layout, and with the length of the window.
+"""The cost of joins: compared with Spark's own, by layout, and by the length of the window.
 
 Run with ``make bench-join``, or ``python -m benchmarks.bench_join [part ...]``; the parts are
-``batch``, ``stream`` and ``growth``. Every join is checked on a small sample first, against the
-nested loops of the oracle. A wrong result fails the benchmark, a missed target does not.
+``batch``, ``stream`` and ``growth``. Before timing, the join is checked on a small sample against
+the nested loops of the oracle. A wrong result fails the benchmark; a missed target does not.
 
-The join is the paper's (004_32846949b9597348, section 5): two integer attributes in bands of 10 to
-either side, which 3.6 of a million pairs meet.
+The predicate is that of DP-Join, section 5.1: two integer attributes, each within 10 of the other
+side's. About 3.6 in a million pairs satisfy it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LAYOUTS = ((1, 4), (2, 2), (4, 1))
 
 
 def tuples(rows: int, every: int, seed: int, first: int = 0, values: int = RANGE) -> pa.Table:
-    """Tuples ``(ts, a, b)``, one each so many microseconds, from number ``first`` on."""
+    """Tuples ``(ts, a, b)``, one every ``every`` microseconds, from number ``first`` on."""
     draw = np.random.default_rng((seed, first))
     times = START + (first + np.arange(rows)) * every
     return pa.table(
@@ -61,12 +61,12 @@ def in_band(x: Any, y: Any) -> bool:
 
 
 def rows_of(rows: list[Any]) -> list[Any]:
-    """Rows in order, times as numbers."""
+    """The rows, sorted, with times as numbers."""
     return sorted(tuple(getattr(v, "timestamp", lambda v=v: v)() for v in row) for row in rows)
 
 
 def check() -> None:
-    """Stop unless all pairs are the oracle's."""
+    """Fail unless all pairs equal those of the oracle."""
     left, right = tuples(3_000, 50, 1), tuples(3_000, 50, 2)
     joined = wr.join(left, right, within="10 ms", on=wr.band(a=300, b=300), time="ts").collect()
     found = rows_of([row.values() for row in joined.to_pylist()])
@@ -83,7 +83,7 @@ def check() -> None:
 
 
 def by_spark(left: DataFrame, right: DataFrame) -> DataFrame:
-    """The same by Spark's own theta join."""
+    """The same join, by Spark itself."""
     x, y = left.alias("x"), right.alias("y")
     near = F.abs(F.unix_micros("x.ts") - F.unix_micros("y.ts")) <= 300_000_000
     bands = [F.abs(F.col(f"x.{c}") - F.col(f"y.{c}")) <= BAND for c in ("a", "b")]
@@ -91,7 +91,7 @@ def by_spark(left: DataFrame, right: DataFrame) -> DataFrame:
 
 
 def bench_batch(spark: SparkSession) -> None:
-    """200,000 by 200,000 tuples within one window."""
+    """Join 200,000 with 200,000 tuples within one window."""
     rows = 200_000
     with tempfile.TemporaryDirectory() as folder:
         for seed, side in ((1, "left"), (2, "right")):
@@ -118,7 +118,7 @@ def _timed(run: Callable[[], int]) -> tuple[float, int]:
 
 
 def stream_of(spark: SparkSession, folder: Path, rows: int, batches: int, seed: int) -> DataFrame:
-    """So many tuples a batch, each batch a second."""
+    """A stream with ``rows`` tuples per batch; each batch spans one second."""
     folder.mkdir()
     for i in range(batches):
         pq.write_table(tuples(rows, 1_000_000 // rows, seed, i * rows), folder / f"{i:04}.parquet")
@@ -127,14 +127,14 @@ def stream_of(spark: SparkSession, folder: Path, rows: int, batches: int, seed: 
 
 
 def bench_stream(spark: SparkSession) -> None:
-    """Greatest rate, latency and bandwidth by layout, for equal and for unequal rates.
+    """Greatest rate, latency and bytes sent by layout, for equal and for unequal rates.
 
-    The window is 10 s. Rates are of a straight line through two measured ones: where a batch of one
-    second takes one second, and what its slope allows where batches may be as long as they need to
-    be, so that what a batch costs before any work does not count. Latency is measured at 20,000
-    tuples a second, from when the later tuple of a pair was made to when the pair is there.
+    The window is 10 s. The time of a batch is measured at two rates, and a straight line is drawn
+    through both. It gives the rate at which a batch of one second takes one second, and the rate
+    for long batches, where the fixed cost of a batch does not count. Latency is measured at 20,000
+    tuples per second, from the creation of the later tuple of a pair to the arrival of the pair.
     """
-    _batch_seconds(spark, (20_000, 20_000), (2, 2))  # All layouts find Spark's code compiled.
+    _batch_seconds(spark, (20_000, 20_000), (2, 2))  # Warms up Spark for all layouts.
     for shares in ((0.5, 0.5), (0.1, 0.9)):
         print(f"  {shares[0]:.0%} of the tuples left, {shares[1]:.0%} right, window 10 s")
         for layout in LAYOUTS:
@@ -144,13 +144,13 @@ def bench_stream(spark: SparkSession) -> None:
             slope = (totals[1] - totals[0]) / (many - few)
             prompt = max(totals[0] + (1 - few) * slope, 0)
             latency = _latency(spark, round(20_000 * shares[0]), round(20_000 * shares[1]), layout)
-            predicted, sent = bandwidth(rates[1], layout)
+            copies, sent = bytes_sent(rates[1], layout)
             print(
                 f"    {layout[0]} x {layout[1]}: {few:5.2f} s for {totals[0]:,}, {many:5.2f} s for "
                 f"{totals[1]:,}, at most {prompt:7,.0f} tuples/s in "
                 f"batches of 1 s, {slope:9,.0f} in long ones; mean latency {latency:5.2f} s; "
-                f"{totals[1]:,} tuples are {predicted / 1e6:5.2f} MB by equation 4, "
-                f"{sent / 1e6:5.2f} MB sent",
+                f"{totals[1]:,} tuples with their copies are {copies / 1e6:5.2f} MB, "
+                f"{sent / 1e6:5.2f} MB as sent",
                 flush=True,
             )
 
@@ -166,7 +166,7 @@ def _batch_seconds(
 
 
 def _latency(spark: SparkSession, left: int, right: int, layout: tuple[int, int]) -> float:
-    """The mean over all pairs of 20 seconds, in seconds."""
+    """The mean latency of all pairs within 20 seconds, in seconds."""
     sides = []
     for seed, rate in enumerate((left, right)):
         made = spark.readStream.format("rate").option("rowsPerSecond", rate).load()
@@ -190,8 +190,8 @@ def _latency(spark: SparkSession, left: int, right: int, layout: tuple[int, int]
     return seconds / pairs
 
 
-def bandwidth(rates: tuple[int, int], layout: tuple[int, int]) -> tuple[float, float]:
-    """Bytes a batch by equation 4, that is each tuple once for each cell, and as packed."""
+def bytes_sent(rates: tuple[int, int], layout: tuple[int, int]) -> tuple[float, float]:
+    """Bytes per batch: computed as one copy of each tuple per cell it goes to, and as packed."""
     sides = [tuples(rate, 1_000_000 // rate, seed) for seed, rate in enumerate(rates)]
     joined = wr.join(*sides, within="10 s", on=band(), time="ts", layout=layout)
     runner = JoinRunner(joined.query, joined.stages())
@@ -205,9 +205,9 @@ def bandwidth(rates: tuple[int, int], layout: tuple[int, int]) -> tuple[float, f
 
 
 def bench_growth(spark: SparkSession) -> None:
-    """What a tuple costs as the window grows.
+    """The cost of a tuple as the window grows.
 
-    The band is so selective that a tuple has two candidates, however long the window.
+    The band is so selective that a tuple has about two candidates, however long the window is.
     """
     del spark
     kinds: dict[str, tuple[Any, tuple[int, ...]]] = {
@@ -218,14 +218,14 @@ def bench_growth(spark: SparkSession) -> None:
         costs = []
         for window in windows:
             costs.append(_cost(on, window))
-            per_pair = f", {costs[-1] / window * 1e9:.2f} ns a tuple of the window"
+            per_pair = f", {costs[-1] / window * 1e9:.2f} ns per tuple of the window"
             detail = per_pair if name == "theta" else ""
             print(f"  {name}, window of {window:>9,} tuples: {costs[-1] * 1e6:8.2f} us{detail}")
         print(f"    {windows[-1] // windows[0]}x the window costs {costs[-1] / costs[0]:.2f}x")
 
 
 def _cost(on: Any, window: int) -> float:
-    """Seconds a tuple, of a batch that meets a full window: the least of five."""
+    """Seconds per tuple for a batch that meets a full window: the least of five runs."""
     rows = 2_000
     empty = tuples(0, 1, 0)
     joined = wr.join(empty, empty, within=f"{window} us", on=on, time="ts", layout=(1, 1))
@@ -255,9 +255,9 @@ PARTS: dict[str, Callable[[SparkSession], None]] = {
 
 
 def main(parts: list[str]) -> None:
-    """Check and time the parts that are named, or all."""
+    """Check and time the named parts, or all of them."""
     check()
-    # Stopping a query within foreachBatch makes Spark match long messages, deep in its stack.
+    # If a query stops within foreachBatch, Spark matches long messages and needs a deep stack.
     spark = wr.local_spark(cores=CORES, spark__driver__extraJavaOptions="-Xss16m")
     print(f"{CORES} cores", flush=True)
     for part in parts or list(PARTS):

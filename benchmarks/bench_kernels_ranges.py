@@ -1,7 +1,7 @@
-"""What the range kernels cost, and that the cost does not grow with length/slide.
+"""The cost of the range kernels, which does not grow with length/slide.
 
-Run with ``python benchmarks/bench_kernels_ranges.py``. Every output is checked against naive
-recompute before anything is timed.
+Run with ``python -m benchmarks.bench_kernels_ranges``. Every output is checked against naive
+recomputation before anything is timed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NAIVE: dict[str, Callable[[NDArray[Any]], Any]] = {
 
 
 def best_of(repeats: int, *runs: Callable[[], object]) -> list[float]:
-    """The shortest time of each run, in seconds, taken in turns, after one that is not counted."""
+    """The shortest time of each run in seconds; runs alternate after a round to warm up."""
     shortest = [math.inf] * len(runs)
     for repeat in range(repeats + 1):
         for r, run in enumerate(runs):
@@ -46,13 +46,13 @@ def best_of(repeats: int, *runs: Callable[[], object]) -> list[float]:
 
 
 def sliding(n_windows: int, length: int, slide: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """As many windows of this length and slide, one after the other."""
+    """The bounds of ``n_windows`` consecutive windows of this length and slide."""
     lo = np.arange(n_windows) * slide
     return lo, lo + length
 
 
 def check(kernel: RangeKernel, values: NDArray[Any], length: int, slide: int) -> None:
-    """Compare 20 windows of the kernel with naive recompute."""
+    """Compare 20 windows of the kernel with naive recomputation."""
     lo, hi = sliding((len(values) - length) // slide + 1, length, slide)
     results = kernel.reduce(values, lo, hi)
     for r in np.linspace(0, len(lo) - 1, 20).astype(np.int64):
@@ -78,7 +78,7 @@ def bench_ranges(n_windows: int, slide: int, rng: np.random.Generator) -> None:
 
 
 def report(label: str, n: int, few: float, many: float) -> None:
-    """Print one line: both times, their ratio and tuples a second."""
+    """Print one line: both times, their ratio and tuples per second."""
     ratio = f"{many / few:5.2f}x"
     print(
         f"  {label:36} {few * 1e3:8.2f} ms {many * 1e3:8.2f} ms {ratio} {n / many / 1e6:8.1f} M/s"
@@ -86,7 +86,7 @@ def report(label: str, n: int, few: float, many: float) -> None:
 
 
 def bench_generic(n_windows: int, slide: int, rng: np.random.Generator) -> None:
-    """Time the block scan of a function given in NumPy: mean and variance in three columns."""
+    """Time the block scan of a NumPy function: mean and variance in three columns."""
     n = (n_windows + 1000) * slide
     partials = (np.ones(n), rng.normal(0, 1, n), np.zeros(n))
 
@@ -119,7 +119,7 @@ def check_panes(batch: PanePartials, code: NDArray[np.int64], values: NDArray[np
 
 
 def bench_panes(n: int, rng: np.random.Generator) -> None:
-    """Time count, sum and max of 100 keys in panes of 10 ms, at a tuple each microsecond."""
+    """Time count, sum and max of 100 keys in panes of 10 ms, with one tuple per microsecond."""
     keys = rng.integers(0, 100, n).astype(np.int32)
     times = np.sort(rng.integers(0, n, n))
     values = rng.integers(0, 1000, n)
@@ -129,7 +129,7 @@ def bench_panes(n: int, rng: np.random.Generator) -> None:
         ("panes of 10 ms, in order of time", times, 10_000),
         ("10 ms, disorder of 3 ms", times + rng.integers(-3_000, 3_000, n), 10_000),
         ("10 ms, shuffled", rng.permutation(times), 10_000),
-        ("1 us: sparse, a cell for each tuple", times, 1),
+        ("1 us: sparse, one cell per tuple", times, 1),
     ):
         panes = instants // length
         code = (keys * (np.ptp(panes) + 1) + panes - panes.min()).astype(np.int64)
@@ -141,14 +141,14 @@ def bench_panes(n: int, rng: np.random.Generator) -> None:
 
 
 def broadcast_skyline(points: NDArray[np.float64]) -> NDArray[np.int64]:
-    """All pairs at once, in NumPy."""
+    """The skyline by comparing all pairs at once, in NumPy."""
     older, newer = points[:, None, :], points[None, :, :]
     dominates = (older <= newer).all(axis=2) & (older < newer).any(axis=2)
     return np.flatnonzero(~dominates.any(axis=0))
 
 
 def bench_skyline(rng: np.random.Generator) -> None:
-    """Time the skyline against NumPy, and sliding skylines against one skyline a window."""
+    """Time the skyline against NumPy, and sliding skylines against one skyline per window."""
     points = rng.random((3_000, 6))
     np.testing.assert_array_equal(skyline(points), broadcast_skyline(points))
     fast, slow = best_of(3, lambda: skyline(points), lambda: broadcast_skyline(points))

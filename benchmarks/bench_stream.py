@@ -1,12 +1,12 @@
-"""What queries over streaming DataFrames cost, against Spark's own operators on the same machine.
+"""The cost of queries over streaming DataFrames, compared with Spark's own operators.
 
 Run with ``make bench-stream``, or ``python -m benchmarks.bench_stream [part ...]``; the parts are
 ``time``, ``state``, ``keys``, ``empty`` and ``latency``. Every query is checked on a small stream
-first, against Spark or the oracle. A wrong result fails the benchmark, a missed target does not.
+first, against Spark or the oracle. A wrong result fails the benchmark; a missed target does not.
 
-Input is read from Parquet files, one a core and batch, written before; results go to Spark's
-``noop`` sink. Figures are of the median batch, after the first ones, which compile and fill the
-windows.
+The input is read from Parquet files that were written before, one per core and batch. Results go to
+Spark's ``noop`` sink. The figures are those of the median batch. The first batches, which compile
+code and fill the windows, do not count.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Make = Callable[[DataFrame], DataFrame]
 
 @dataclass
 class Streams:
-    """Makes streams of tuples ``(k, t, x)``, one each microsecond: for each batch a file a core."""
+    """Makes streams of tuples ``(k, t, x)``, one per microsecond: one file per batch and core."""
 
     spark: SparkSession
     folder: Path
@@ -74,7 +74,7 @@ def tuples(rows: int, keys: int, first: int) -> pa.Table:
 
 
 def batch_seconds(df: DataFrame, skipped: int) -> list[float]:
-    """How long each batch takes, but for the first ones; those without data are left out."""
+    """How long each batch takes, without the first ones and those without data."""
     with tempfile.TemporaryDirectory() as checkpoint:
         writer = df.writeStream.format("noop").option("checkpointLocation", checkpoint)
         query = writer.trigger(availableNow=True).start()
@@ -84,7 +84,7 @@ def batch_seconds(df: DataFrame, skipped: int) -> list[float]:
 
 
 def rows_of(df: DataFrame) -> list[tuple[Any, ...]]:
-    """All results of a stream, in order."""
+    """All results of a stream, sorted."""
     name = f"results_{time.monotonic_ns()}"
     writer = df.writeStream.format("memory").queryName(name)
     writer.trigger(availableNow=True).start().awaitTermination()
@@ -92,16 +92,16 @@ def rows_of(df: DataFrame) -> list[tuple[Any, ...]]:
 
 
 def check(what: str, found: list[Any], expected: list[Any]) -> None:
-    """Stop unless all rows agree."""
+    """Fail unless all rows agree."""
     if not expected or found != expected:
         raise AssertionError(f"{what}: {len(found)} rows found, {len(expected)} expected")
 
 
 def report(label: str, rows: int, seconds: float, ratio: float = 0, target: str = "") -> None:
-    """Print a line: what was measured, its rate and, where there is one, its ratio and target."""
+    """Print one line: what was measured, its rate and, if there is a target, ratio and target."""
     compared = f"{ratio:8.2f}x   target {target}" if target else ""
     rate = f"{rows / seconds / 1e6:8.3f} M rows/s"
-    print(f"  {label:56} {seconds:7.3f} s a batch {rate} {compared}".rstrip(), flush=True)
+    print(f"  {label:56} {seconds:7.3f} s/batch {rate} {compared}".rstrip(), flush=True)
 
 
 def count_sum_max(df: DataFrame, model: WindowModel) -> DataFrame:
@@ -110,7 +110,7 @@ def count_sum_max(df: DataFrame, model: WindowModel) -> DataFrame:
 
 
 def by_window(df: DataFrame) -> DataFrame:
-    """The same by Spark's ``window``."""
+    """The same query with Spark's ``window``."""
     marked = df.withWatermark("t", "0 seconds")
     grouped = marked.groupBy("k", F.window("t", "1 second", "10 milliseconds").alias("w"))
     results = grouped.agg(F.count("*").alias("n"), F.sum("x").alias("s"), F.max("x").alias("m"))
@@ -118,7 +118,7 @@ def by_window(df: DataFrame) -> DataFrame:
 
 
 class Nothing(StatefulProcessor):
-    """Takes rows and gives none."""
+    """Takes rows and returns none."""
 
     def init(self, handle: Any) -> None:
         self.seen = handle.getValueState("seen", "rows bigint")
@@ -134,7 +134,7 @@ class Nothing(StatefulProcessor):
 
 
 def by_nothing(df: DataFrame) -> DataFrame:
-    """The same rows handed to Python, a row of each batch to an operator that does nothing."""
+    """Hand the same rows to Python, and one row per batch to a stateful operator without work."""
 
     def swallow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = sum(map(len, batches))
@@ -148,8 +148,8 @@ def by_nothing(df: DataFrame) -> DataFrame:
 def bench_time(streams: Streams) -> None:
     """Overlapping time windows; Spark expands each row into its 100 windows.
 
-    What the same batches cost that are handed to Python and stateful operators for nothing is
-    printed too: of what Windrow takes, that is Spark's share.
+    The same batches are also handed to Python and a stateful operator that do nothing. That is
+    Spark's share of Windrow's time.
     """
     small = streams(20_000, 3, 3)
     ours = rows_of(count_sum_max(small, SLIDING).drop("window_id"))
@@ -160,7 +160,7 @@ def bench_time(streams: Streams) -> None:
     theirs = statistics.median(batch_seconds(by_window(streams(rows, 5, 100)), 2))
     report("time 1 s, 10 ms, 100 keys: Spark's window()", rows, theirs)
     report("  Windrow", rows, own, theirs / own, ">= 15")
-    report("  the same rows for nothing", rows, nothing, theirs / nothing, "none")
+    report("  the same rows, without work", rows, nothing, theirs / nothing, "none")
 
 
 def newest(w: wr.Window) -> dict[str, int]:
@@ -173,7 +173,7 @@ def applied(df: DataFrame, length: int, slide: int) -> DataFrame:
 
 
 def bench_state(streams: Streams) -> None:
-    """The same batches with little and with much retained: 100 keys of 100 or 100,000 tuples."""
+    """The same batches with little and with much state: 100 or 100,000 tuples for 100 keys."""
     check_with_oracle(streams(2_000, 3, 3))
     rows = 500_000
     seconds = {}
@@ -186,7 +186,7 @@ def bench_state(streams: Streams) -> None:
 
 
 def check_with_oracle(df: DataFrame) -> None:
-    """Every count window is the oracle's."""
+    """Fail unless every count window equals the oracle's."""
     model = wr.CountWindow(50, 7)
     name = f"input_{time.monotonic_ns()}"
     df.writeStream.format("memory").queryName(name).trigger(
@@ -202,7 +202,7 @@ LENGTH, SLIDE = 50, 10
 
 
 class CountPerKey(StatefulProcessor):
-    """Count windows as a Spark user writes them: a key's last tuples in its state."""
+    """Count windows as a Spark user would write them: one state per key with its last tuples."""
 
     def init(self, handle: Any) -> None:
         self.held = handle.getValueState("held", "xs array<bigint>, first bigint")
@@ -238,9 +238,9 @@ def counted(df: DataFrame) -> DataFrame:
 
 
 def bench_keys(streams: Streams) -> None:
-    """Count windows of few and of many keys, against one state for each key.
+    """Count windows with few keys and with many, compared with one state per key.
 
-    Batches are equal on both sides, and every key has windows in each of those that count.
+    Both sides get the same batches, and every key has windows in each batch that counts.
     """
     small = streams(10_000, 4, 3)
     ours = rows_of(counted(small).select("k", "window_start", "n", "s", "m"))
@@ -249,12 +249,12 @@ def bench_keys(streams: Streams) -> None:
     for keys, rows, target in ((100, 2_000_000, ">= 5"), (10_000, 100_000, ">= 30")):
         df = streams(rows, 9, keys)
         own, base = (statistics.median(batch_seconds(make(df), 6)) for make in (counted, per_key))
-        report(f"count 50, 10, {keys:,} keys: a state for each key", rows, base)
+        report(f"count 50, 10, {keys:,} keys: one state per key", rows, base)
         report("  Windrow", rows, own, base / own, target)
 
 
 def bench_empty(streams: Streams) -> None:
-    """Batches of a few rows: what a batch costs before any work."""
+    """Batches of two rows: the cost of a batch before any work."""
     df = streams(2, 12, 2)
     for label, make in {
         "Spark's window()": by_window,
@@ -265,7 +265,7 @@ def bench_empty(streams: Streams) -> None:
 
 
 def bench_latency(streams: Streams) -> None:
-    """From when a row is made to when a window it completes is there, at 100,000 rows a second."""
+    """The time from a row's creation to the window it completes, at 100,000 rows per second."""
     rate = streams.spark.readStream.format("rate").option("rowsPerSecond", 100_000).load()
     df = rate.select(
         F.pmod("value", F.lit(100)).alias("k"),
@@ -303,8 +303,8 @@ PARTS: dict[str, Callable[[Streams], None]] = {
 
 
 def main(parts: list[str]) -> None:
-    """Check and time the parts that are named, or all."""
-    # Stopping a query within foreachBatch makes Spark match long messages, deep in its stack.
+    """Check and time the named parts, or all of them."""
+    # If a query stops within foreachBatch, Spark matches long messages and needs a deep stack.
     spark = wr.local_spark(cores=CORES, spark__driver__extraJavaOptions="-Xss16m")
     print(f"{CORES} cores, the median batch", flush=True)
     with tempfile.TemporaryDirectory() as folder:

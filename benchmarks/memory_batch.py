@@ -1,15 +1,16 @@
-"""How much memory the Python workers take for count windows over one key, however many tuples.
+"""The memory of the Python workers for count windows over one key with very many tuples.
 
-Run by hand, with Java found and 10 GB of disk free; each takes minutes:
+Run it by hand, with Java and 10 GB of free disk. Each run takes minutes:
 
     export PYSPARK_PYTHON=$PWD/.venv/bin/python JAVA_HOME=$(scripts/find_java.sh)
     .venv/bin/python -m benchmarks.memory_batch ordered
     .venv/bin/python -m benchmarks.memory_batch shuffled
 
-50 million tuples of a single key, by event time: in the files' order, or in no order at all. One
-worker has them all, so it must place them without having all of them in memory at once. The sum of
-the resident memory of Spark's Python workers is sampled; its peak must stay under 4 GiB. Forked
-workers share pages with their parent, which are counted for each: the sum is an upper bound.
+The input has 50 million tuples with one key. Their event times are in the order of the files, or in
+no order at all. One worker gets them all, and must place them without holding all of them in memory
+at once. The program samples the sum of the resident memory of Spark's Python workers, whose peak
+must stay below 4 GiB. Forked workers share pages with their parent, and these are counted for each
+worker, so the sum is an upper bound.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ LIMIT_GIB = 4.0
 
 
 def worker_memory() -> dict[int, int]:
-    """The resident bytes of each Python process among this one's descendants."""
+    """The resident bytes of each Python worker among the descendants of this process."""
     parents: dict[int, int] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = status.read_text().rpartition(")")[2].split()
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
         parents[int(status.parent.name)] = int(fields[1])
     memory: dict[int, int] = {}
     for pid in parents:
@@ -62,7 +63,7 @@ class Sampler(threading.Thread):
         self.peak, self.greatest = 0, 0
 
     def run(self) -> None:
-        """Sample ten times a second, for as long as the program runs."""
+        """Sample ten times per second, for as long as the program runs."""
         while True:
             memory = worker_memory().values()
             self.peak = max(self.peak, sum(memory))
@@ -91,9 +92,9 @@ def main(order: str, rows: int = ROWS) -> None:
         seconds = time.perf_counter() - began
     peak = sampler.peak / 2**30
     print(f"{order}: {rows:,} tuples, {counted:,} windows in {seconds:.0f} s")
-    print(f"Python workers at most {peak:.2f} GiB, one at most {sampler.greatest / 2**30:.2f} GiB")
+    print(f"Python workers: at most {peak:.2f} GiB, one at most {sampler.greatest / 2**30:.2f} GiB")
     if (counted, covered) != (-(-rows // MODEL.slide), rows):
-        sys.exit("wrong: every tuple is in one of every ten windows, and each hundredth starts one")
+        sys.exit("wrong: taken together, every tenth window must hold each tuple once")
     print("within the limit" if peak < LIMIT_GIB else f"missed: the limit is {LIMIT_GIB} GiB")
 
 

@@ -1,9 +1,11 @@
 """Algotrader: where the price of each stock symbol is heading.
 
-Financial quotes come in; every 100 quotes of a symbol a parabola is fitted to its last 1000 mid
-prices by the method of Levenberg and Marquardt, and followed one second into the future. This is
-the case study of section 5.1 of De Matteis and Mencagli, "Harnessing sliding-window execution
-semantics for parallel stream processing" (JPDC 2018).
+Every 100 quotes of a symbol, the program fits a parabola to the last 1000 mid prices with the
+method of Levenberg and Marquardt, and follows it one second into the future.
+
+It is modelled on the algotrader of Mencagli, Torquati, Lucattini, Cuomo and Aldinucci (Mencagli
+2018 in docs/papers.md, section 5.1). The paper uses time-based and slide-by-tuple windows; this
+program uses count windows of generated quotes.
 
     python examples/algotrader.py
 """
@@ -24,7 +26,7 @@ AHEAD = 1.0
 
 
 def quotes() -> pa.Table:
-    """Bids and asks around prices that follow a slow wave, a quote every millisecond."""
+    """Bids and asks around prices that follow a slow wave, one quote per millisecond."""
     random = np.random.default_rng(7)
     seconds = np.arange(QUOTES) / 1000
     symbol = random.integers(0, 3, QUOTES)
@@ -35,7 +37,7 @@ def quotes() -> pa.Table:
         {
             "symbol": pa.array(["ACME", "EMCA", "MACE"]).take(pa.array(symbol)),
             "ts": pa.array(opening + np.arange(QUOTES) * 1000, pa.timestamp("us", "UTC")),
-            "second": seconds,  # of the session: a fit needs small numbers
+            "second": seconds,  # since the start: a fit needs small numbers
             "bid": price - half_spread,
             "ask": price + half_spread,
         }
@@ -43,7 +45,7 @@ def quotes() -> pa.Table:
 
 
 def forecasts(quotes: DataFrame) -> DataFrame:
-    """For each window the last price and the price expected a second later."""
+    """The last price of each window, and the price expected one second later."""
     mid = ((F.col("bid") + F.col("ask")) / 2).alias("mid")
     windows = (
         wr.stream(quotes.withColumn("mid", mid))
@@ -63,7 +65,7 @@ def forecasts(quotes: DataFrame) -> DataFrame:
 
 
 def main() -> list[dict[str, object]]:
-    """Print the first forecasts; all of them are returned."""
+    """Print the first forecasts and return all of them."""
     spark = wr.local_spark()
     results = forecasts(spark.createDataFrame(quotes()))
     results.select("symbol", "window_id", "at", "last", "forecast").show(5)

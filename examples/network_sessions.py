@@ -1,7 +1,8 @@
 """Network sessions: how much each host sent before it fell silent for half a minute.
 
-Records of flows come in, in no order; a session of a host ends after 30 s without any. Of each
-session: its flows, bytes and packets, and how long it took from the first flow to the last.
+Flow records come in no particular order. A session of a host ends after 30 s without a flow. The
+program computes the flows, bytes and packets of each session, and the time from its first flow to
+its last.
 
     python examples/network_sessions.py
 """
@@ -20,7 +21,7 @@ HOSTS, BURSTS, FLOWS = 20, 5, 40
 
 
 def flows() -> pa.Table:
-    """Hosts that send bursts of flows, a second apart or so, then nothing for minutes."""
+    """Hosts that send bursts of flows, about one per second, and then nothing for minutes."""
     random = np.random.default_rng(7)
     pause = random.uniform(120, 600, (HOSTS, BURSTS, 1))
     steps = random.exponential(1.0, (HOSTS, BURSTS, FLOWS)).clip(max=25)
@@ -59,7 +60,7 @@ def sessions(flows: DataFrame) -> DataFrame:
 
 
 def main() -> list[dict[str, object]]:
-    """Print the first sessions; all of them are returned."""
+    """Print the first sessions and return all of them."""
     spark = wr.local_spark()
     results = sessions(spark.createDataFrame(flows()))
     results.select("host", "window_id", "flows", "bytes", "packets", "seconds").show(5)

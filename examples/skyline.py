@@ -1,10 +1,11 @@
 """Skyline: the packets that no other packet of the last second dominates.
 
-Each packet is a point of six frequencies; a packet dominates another that it is no worse than in
-any of them and better in one. Windows of 1 s slide by 10 ms, there is no key, and so the panes of
-10 ms that windows share are spread over workers: most points fall out there already. This is the
-spatial query of section VI.B of Mencagli et al., "Raising the parallel abstraction level for
-streaming analytics applications" (IEEE Access 2019).
+Each packet is a point with six frequencies. A packet dominates another if it is no worse in all of
+them and better in one. Windows of 1 s slide by 10 ms. There is no key, so the panes of 10 ms that
+windows share are spread over the workers, which drop most points before windows are computed.
+
+This is the spatial query of Mencagli 2019, section VI.B (docs/papers.md), with random points
+instead of packets from a network.
 
     python examples/skyline.py
 """
@@ -24,14 +25,14 @@ FREQUENCIES = ["f0", "f1", "f2", "f3", "f4", "f5"]
 
 
 def packets() -> pa.Table:
-    """Frequencies at random, a packet every 100 us."""
+    """Packets with random frequencies, one every 100 us."""
     random = np.random.default_rng(7)
     times = pa.array(np.arange(PACKETS) * 100, pa.timestamp("us", "UTC"))
     return pa.table({"ts": times, **{name: random.random(PACKETS) for name in FREQUENCIES}})
 
 
 def skylines(packets: DataFrame) -> wr.Query:
-    """The skyline of each window, and of how many packets it is."""
+    """The skyline of each window, and the number of packets in the window."""
     return (
         wr.stream(packets)
         .event_time("ts")
@@ -43,7 +44,7 @@ def skylines(packets: DataFrame) -> wr.Query:
 
 
 def main() -> list[dict[str, object]]:
-    """Print how many points the first skylines have; all skylines are returned."""
+    """Print the sizes of the first skylines and return all skylines."""
     spark = wr.local_spark()
     query = skylines(spark.createDataFrame(packets()))
     query.explain()

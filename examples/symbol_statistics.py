@@ -1,7 +1,7 @@
 """Symbol statistics: what the last 500 trades of each symbol look like, every 50 trades.
 
-Mean, standard deviation, 95th percentile, and the first, highest, lowest and last price: functions
-that share what they can between overlapping windows, and quantiles that are exact.
+The program computes the mean, the standard deviation, the exact 95th percentile, and the first,
+highest, lowest and last price. Overlapping windows share the work.
 
     python examples/symbol_statistics.py
 """
@@ -19,7 +19,7 @@ TRADES = 20_000
 
 
 def trades() -> pa.Table:
-    """Prices that walk at random, one walk for each of four symbols; trades are numbered."""
+    """Numbered trades of four symbols; the price of each symbol is a random walk."""
     random = np.random.default_rng(7)
     symbol = random.integers(0, 4, TRADES)
     price = np.empty(TRADES)
@@ -36,7 +36,7 @@ def trades() -> pa.Table:
 
 
 def statistics(trades: DataFrame) -> wr.Query:
-    """Of each window of a symbol's trades, in the order of their numbers."""
+    """Statistics of each window; a symbol's trades are in the order of their numbers."""
     return (
         wr.stream(trades)
         .key_by("symbol")
@@ -54,7 +54,7 @@ def statistics(trades: DataFrame) -> wr.Query:
 
 
 def main() -> list[dict[str, object]]:
-    """Print the first windows; all of them are returned."""
+    """Print the first windows and return all of them."""
     spark = wr.local_spark()
     results = statistics(spark.createDataFrame(trades())).to_df()
     results.select("symbol", "window_id", "n", "mean", "stddev", "p95", "bar.*").show(5)

@@ -1,10 +1,12 @@
-"""The Yahoo! Streaming Benchmark: how often the ads of each campaign were viewed.
+"""The query of the Yahoo! Streaming Benchmark: how often the ads of each campaign were viewed.
 
-Events of ads come in; views are kept, each is joined to the campaign of its ad, and counted per
-campaign in tumbling windows of 10 s, with the time of the last update. This is the second case
-study of Mencagli et al., "Raising the parallel abstraction level for streaming analytics
-applications" (IEEE Access 2019). Spark does such windows well: `explain` shows that the whole query
-is left to it.
+The query keeps the views among the ad events, joins each with the campaign of its ad, and counts
+them per campaign in tumbling windows of 10 s. It also gives the time of the last view. This is the
+second case study of Mencagli 2019, section VI.C (docs/papers.md).
+
+This program is a batch job: it runs the query over a bounded DataFrame and measures nothing. Spark
+does such windows well, and `explain` shows that the whole query is left to it. `views` takes a
+streaming DataFrame of events, too; then Windrow's own workers compute the windows.
 
     python examples/yahoo_streaming.py
 """
@@ -23,7 +25,7 @@ CAMPAIGNS, ADS_EACH = 100, 10
 
 
 def events() -> pa.Table:
-    """Views, clicks and purchases of ads, an event every millisecond."""
+    """Views, clicks and purchases of ads, one event per millisecond."""
     random = np.random.default_rng(7)
     kinds = pa.array(["view", "click", "purchase"])
     return pa.table(
@@ -42,7 +44,7 @@ def campaigns() -> pa.Table:
 
 
 def views(events: DataFrame, campaigns: DataFrame) -> wr.Query:
-    """Views per campaign and 10 s."""
+    """The number of views per campaign and 10 s."""
     joined = events.filter("event_type = 'view'").join(campaigns, "ad_id")
     return (
         wr.stream(joined)
@@ -55,7 +57,7 @@ def views(events: DataFrame, campaigns: DataFrame) -> wr.Query:
 
 
 def main() -> list[dict[str, object]]:
-    """Print what runs and the first counts; all of them are returned."""
+    """Print the plan and the first counts, and return all counts."""
     spark = wr.local_spark()
     query = views(spark.createDataFrame(events()), spark.createDataFrame(campaigns()))
     query.explain()

@@ -1,4 +1,4 @@
-"""`make demo`: sliding windows over a live stream, checked, and drawn."""
+"""`make demo`: sliding windows over a live stream, checked and plotted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REQUIRED = ("matplotlib", "plotext", "rich")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the stream for a while, check every window, and draw them."""
+    """Run the stream for a while, check every window, and plot the results."""
     options = _parser().parse_args(arguments)
     missing = [name for name in REQUIRED if find_spec(name) is None]
     if missing:
@@ -36,12 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m windrow.cli.demo",
-        description="Sliding windows over a live stream, checked, and drawn.",
+        description="Sliding windows over a live stream, checked and plotted.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     add = parser.add_argument
-    add("--seconds", type=_positive, default=20, help="of stream, from the first windows on")
-    add("--rows-per-second", type=_positive, default=50_000, help="that the source generates")
+    add("--seconds", type=_positive, default=20, help="duration, from the first windows on")
+    add("--rows-per-second", type=_positive, default=50_000, help="rate of the source")
     add("--png", type=Path, default=Path("artifacts/demo.png"), help="where the plot goes")
     return parser
 

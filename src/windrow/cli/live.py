@@ -1,4 +1,4 @@
-"""The demo's run: start Spark, stream for a while, check, draw."""
+"""The demo's run: start Spark, stream for a while, check and plot the results."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from windrow.cli.quotes import first_quotes, live_quotes, windows
 from windrow.cli.replay import check
 
 _SINK = "windrow_demo"
-"""The table in memory that the stream's results go to."""
+"""The in-memory table with the results of the stream."""
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""In a run of a minute Java's optimising compiler takes more time than it saves."""
+"""In a run of one minute, Java's optimising compiler costs more time than it saves."""
 
 
 def run(rows_per_second: int, seconds: int, png: Path, log: Path) -> None:
-    """All of the demo; whatever goes wrong is raised."""
+    """Run the whole demo; raise whatever goes wrong."""
     console = Console(highlight=False)
     png.parent.mkdir(parents=True, exist_ok=True)
-    print("Starting Spark and its workers; the first time, compiling the kernels.", flush=True)
+    print("Starting Spark and its workers. The first time, this compiles the kernels.", flush=True)
     spark = _start(log)
     try:
         _warm_up(spark)
         began = time.time_ns() // 1000
         query = windows(live_quotes(spark, rows_per_second, began))
-        print(f"A stream of {rows_per_second:,} quotes a second, out of order. The query:\n")
+        print(f"A stream of {rows_per_second:,} quotes per second, out of order. The query:\n")
         query.explain()
         print(flush=True)
         batches, results = _stream(spark, query.to_df(), Display(console, seconds))
@@ -47,15 +47,17 @@ def run(rows_per_second: int, seconds: int, png: Path, log: Path) -> None:
         spark.stop()
     dropped = check(results, quotes, batches, rows_per_second)
     print(f"\nChecked all {len(results):,} windows of {rows:,} quotes against NumPy: equal.")
-    print(f"{dropped:,} quotes came too late for their windows and were dropped: so in NumPy.\n")
+    print(
+        f"{dropped:,} quotes came too late for their windows and were dropped, as NumPy confirms.\n"
+    )
     width = min(console.width, 100)
     print(terminal_plot(results, began, width, is_coloured=console.is_terminal))
     save_png(png, results, batches, began)
-    print(f"With throughput and latency, as a picture: {png}")
+    print(f"The plot, with throughput and latency, is in {png}")
 
 
 def _start(log: Path) -> SparkSession:
-    """A Spark session; meanwhile another process compiles the kernels, for its workers to load."""
+    """Start Spark; meanwhile another process compiles the kernels that its workers will load."""
     program = "from windrow.cli.quotes import compile_kernels; compile_kernels()"
     with subprocess.Popen([sys.executable, "-c", program]) as compiling, _errors_to(log):
         spark = wr.local_spark(spark__driver__extraJavaOptions=_JAVA)
@@ -66,10 +68,10 @@ def _start(log: Path) -> SparkSession:
 
 @contextmanager
 def _errors_to(log: Path) -> Iterator[None]:
-    """What starts here writes its standard error to the log, as long as it runs.
+    """Send the standard error of processes that start here to the log, for as long as they run.
 
-    Spark has much to say there of its start and its Python workers. What goes wrong in a query
-    comes back as an exception.
+    Spark writes much about its start and its Python workers there. Errors in a query come back as
+    exceptions.
     """
     sys.stderr.flush()
     own = os.dup(2)
@@ -83,7 +85,7 @@ def _errors_to(log: Path) -> Iterator[None]:
 
 
 def _warm_up(spark: SparkSession) -> None:
-    """Run the query for a batch without rows: rows would pile up in the seconds it takes."""
+    """Run the query for one batch without rows, so that none pile up in the seconds it takes."""
     results = windows(live_quotes(spark, rows_per_second=1, began=0)).to_df()
     results.writeStream.format("noop").trigger(availableNow=True).start().awaitTermination()
 
@@ -91,7 +93,7 @@ def _warm_up(spark: SparkSession) -> None:
 def _stream(
     spark: SparkSession, results: DataFrame, display: Display
 ) -> tuple[list[Batch], pa.Table]:
-    """Run the query for some seconds from the first windows on; its batches and results."""
+    """Run the query for some seconds after the first windows; return its batches and results."""
     newest = F.max(F.unix_micros("at")).alias("newest")
     observed = results.observe(RESULTS, F.count("*").alias("windows"), newest)
     sink = observed.writeStream.format("memory").queryName(_SINK)
@@ -105,10 +107,10 @@ def _stream(
                     first = time.monotonic()
             elapsed = None if first is None else time.monotonic() - first
             display.update(elapsed)
-            # Only right behind a batch: Spark logs errors of what it must stop amid one.
+            # Stop right after a batch: Spark logs errors if it has to stop in the middle of one.
             if batch is not None and elapsed is not None and elapsed >= display.seconds:
                 break
         query.stop()
-    # A batch that was not reported any more may have come.
+    # One more batch may have run without having been reported.
     count = sum(batch.windows for batch in display.batches)
     return display.batches, spark.table(_SINK).limit(count).toArrow()

@@ -1,4 +1,4 @@
-"""The demo's results as a picture, in a file and in the terminal."""
+"""The demo's results as a plot, in a file and in the terminal."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from matplotlib import pyplot as plt
 
 TITLE = f"Mean price of each symbol's last {LENGTH:,} quotes, every {SLIDE} quotes"
 _COLOURS = dict(zip(SYMBOLS, ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), strict=True))
-"""Told apart by the colour-blind, too (Okabe, Ito)."""
+"""Colours that colour-blind readers can tell apart (Okabe and Ito)."""
 
 
 def save_png(path: Path, results: pa.Table, batches: Sequence[Batch], began: int) -> None:
-    """Prices above; below them what the stream took in, how fast it was, and how late."""
+    """Plot the prices, and below them the throughput and the latency of the batches."""
     figure = plt.figure(figsize=(12, 8), layout="constrained")
     grid = figure.add_gridspec(2, 2, height_ratios=(3, 2))
     _draw_prices(figure.add_subplot(grid[0, :]), results, began)
@@ -39,7 +39,7 @@ def save_png(path: Path, results: pa.Table, batches: Sequence[Batch], began: int
 
 
 def terminal_plot(results: pa.Table, began: int, width: int, *, is_coloured: bool) -> str:
-    """The mean prices, as text; without colours a symbol is drawn with its first letter."""
+    """The mean prices as text; without colours, each symbol is drawn with its first letter."""
     plotext.clear_figure()
     plotext.theme("clear")
     plotext.limit_size(False, False)
@@ -110,7 +110,7 @@ def _tidy(axes: Any) -> None:
 def _by_symbol(
     results: pa.Table, began: int
 ) -> Iterator[tuple[str, NDArray[np.float64], pa.Table]]:
-    """Each symbol that has windows, their times in seconds, and the windows, in order."""
+    """Each symbol with windows, the times of those in seconds, and the windows in order."""
     in_order = results.sort_by("window_id")
     for symbol in SYMBOLS:
         own = in_order.filter(pc.equal(in_order["symbol"], symbol))

@@ -1,4 +1,4 @@
-"""What a streaming query reports of its batches, shown as they come."""
+"""The progress of a streaming query, shown batch by batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from windrow.core.durations import instant
 RESULTS = "results"
 """The observed metrics of the results: ``windows`` and ``newest``, in microseconds."""
 _SHOWN = 10
-"""Batches in the table at a time."""
+"""How many batches the table shows."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class Batch:
     number: int
     rows: int
     source_second: int
-    """The rate source has given its rows up to this second."""
+    """The rate source has generated its rows up to this second."""
     rows_per_second: float
     processed_per_second: float
     seconds: float
     """From the trigger to the results."""
     watermark: int
-    """Zero while there is none."""
+    """Zero while there is no watermark."""
     newest_quote: int | None
     newest_in_window: int | None
     state_bytes: int
-    """What the state store takes in memory."""
+    """The memory of the state store."""
     windows: int
     dropped: int
 
@@ -67,7 +67,7 @@ class Batch:
 
     @property
     def latency(self) -> float | None:
-        """Seconds from a quote to its window: how far windows are behind, and the batch."""
+        """Seconds from a quote to its window: how far windows lag behind, plus the batch."""
         if self.newest_quote is None or self.newest_in_window is None:
             return None
         return (self.newest_quote - self.newest_in_window) / 1e6 + self.seconds
@@ -84,11 +84,11 @@ COLUMNS: dict[str, tuple[int, Callable[[Batch], str]]] = {
     "windows": (7, lambda b: f"{b.windows:,}"),
     "dropped": (7, lambda b: f"{b.dropped:,}"),
 }
-"""What is shown of a batch, and how wide: 80 columns in all."""
+"""The table's columns: their widths (80 characters in all) and texts."""
 
 
 def reported(query: StreamingQuery) -> Iterator[Batch | None]:
-    """Every batch as soon as it is reported, None while there is no new one; without end."""
+    """Yield every batch as soon as it is reported, and None while there is no new one."""
     seen = -1
     while query.isActive:
         last = query.lastProgress
@@ -105,7 +105,7 @@ def reported(query: StreamingQuery) -> Iterator[Batch | None]:
 
 
 class Display:
-    """A table that lives in a terminal; elsewhere a line a batch."""
+    """A live table in a terminal; elsewhere one line per batch."""
 
     def __init__(self, console: Console, seconds: float) -> None:
         self.console, self.seconds = console, seconds
@@ -136,7 +136,7 @@ class Display:
             print(" ".join(f"{text(batch):>{w}}" for w, text in COLUMNS.values()), flush=True)
 
     def update(self, elapsed: float | None) -> None:
-        """Say how much of the time is over; None before the first windows."""
+        """Show how many seconds have passed; None before the first windows."""
         if self._live is None:
             return
         table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)

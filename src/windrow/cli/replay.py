@@ -1,4 +1,4 @@
-"""The demo's results once more, in NumPy, from the quotes and the watermarks alone."""
+"""The demo's results computed again in NumPy, from the quotes and the watermarks alone."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from windrow.cli.quotes import HIGH, LENGTH, LOW, SLIDE, SYMBOLS
 
 
 class Differs(Exception):
-    """The stream's results are not those of the replay."""
+    """The results of the stream and of the replay differ."""
 
 
 def check(
     results: pa.Table, quotes: pa.Table, batches: Sequence[Batch], rows_per_second: int
 ) -> int:
-    """Compare every window, and how many quotes were dropped: that is returned.
+    """Compare every window and the number of dropped quotes; return that number.
 
-    A quote is dropped if it comes behind the watermark, and takes its place among the quotes of
-    its symbol once the watermark has passed it. ``quotes`` are in order of arrival.
+    A quote is dropped if it comes behind the watermark of the batch before its own. Otherwise it
+    takes its place among the quotes of its symbol once the watermark has passed it. ``quotes`` are
+    in order of arrival.
     """
     times = np.asarray(quotes["ts"].cast(pa.int64()).to_numpy())
     is_late = times < _watermark_at_arrival(len(times), batches, rows_per_second)
@@ -45,7 +46,7 @@ def check(
 def _watermark_at_arrival(
     rows: int, batches: Sequence[Batch], rows_per_second: int
 ) -> NDArray[np.int64]:
-    """For each quote, the watermark that the batch before its own had reached."""
+    """For each quote, the watermark of the batch before its own."""
     ends = [batch.source_second * rows_per_second for batch in batches]
     batch_of = np.searchsorted(ends, np.arange(rows), side="right")
     before = np.array([0, *(batch.watermark for batch in batches)])
@@ -53,7 +54,7 @@ def _watermark_at_arrival(
 
 
 def _expected(quotes: pa.Table) -> dict[str, NDArray[Any]]:
-    """The windows of one symbol by definition: slices of its quotes, which are in order."""
+    """The windows of one symbol by definition: slices of its ordered quotes."""
     if len(quotes) < LENGTH:
         return {"window_id": np.arange(0)}
     prices, times = (

@@ -20,11 +20,11 @@ class Computation(ABC):
     @property
     @abstractmethod
     def is_decomposable(self) -> bool:
-        """Whether it can be computed on panes or parts of a window and put together."""
+        """Whether it can be computed on panes or parts of a window, and these be combined."""
 
     @property
     def minds_order(self) -> bool:
-        """Whether its parts must be contiguous runs of tuples."""
+        """Whether it is order-sensitive, so that its parts must be contiguous runs of tuples."""
         return False
 
 
@@ -87,7 +87,7 @@ class Fold(Computation):
 class Round:
     """A map and a reduce: ``partial`` on panes or parts, ``combine`` on the list of their results.
 
-    After the first round ``partial`` is also given what ``combine`` made in the round before.
+    From the second round on, ``partial`` also gets what ``combine`` returned in the round before.
     """
 
     partial: Callable[..., Mapping[str, Any]]
@@ -101,7 +101,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Decompose(Computation):
-    """``.decompose(partial=G, combine=H)``: one round of map and reduce, or several in turn."""
+    """``.decompose(partial=G, combine=H)``: one or several rounds of map and reduce."""
 
     rounds: tuple[Round, ...]
     returns: str
@@ -115,12 +115,12 @@ class Decompose(Computation):
 
     @staticmethod
     def of(partial: Any, combine: Any, partial_returns: Any, returns: str) -> Decompose:
-        """One round, or one for each element of three lists of one length."""
+        """One round, or one per element of three lists of equal length."""
         columns = [v if isinstance(v, list) else [v] for v in (partial, combine, partial_returns)]
         lengths = [len(column) for column in columns]
         if len(set(lengths)) > 1 or not lengths[0]:
             raise WindrowError(
-                "decompose takes one partial, combine and partial_returns for each round",
+                "decompose takes one partial, combine and partial_returns per round",
                 f"{lengths[0]}, {lengths[1]} and {lengths[2]} of them",
             )
         return Decompose(tuple(Round(*r) for r in zip(*columns, strict=True)), returns)

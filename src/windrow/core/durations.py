@@ -29,7 +29,7 @@ _INT64_MAX = 2**63 - 1
 
 
 def microseconds(value: object, what: str = "duration") -> int:
-    """The duration in microseconds; negative ones included (an origin may be negative).
+    """The duration in microseconds; it may be negative, as an origin may be.
 
     >>> microseconds("10 ms"), microseconds("1 hour 30 minutes"), microseconds(250)
     (10000, 5400000000, 250)
@@ -48,7 +48,7 @@ def microseconds(value: object, what: str = "duration") -> int:
 
 
 def instant(value: object, what: str = "instant") -> int:
-    """A point in time in microseconds since 1970-01-01 UTC; a naive datetime is UTC.
+    """A point in time in microseconds since 1970-01-01 UTC; a naive datetime is taken as UTC.
 
     >>> instant(datetime(1970, 1, 1, 0, 0, 1)), instant("-5 ms")
     (1000000, -5000)

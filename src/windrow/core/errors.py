@@ -23,7 +23,7 @@ class WindrowError(ValueError):
 
 
 def received(what: str, value: object) -> str:
-    """The received value under its field's name, the last word of what it is.
+    """The received value with its field's name, which is the last word of ``what``.
 
     >>> received("CountWindow slide", 0)
     'slide=0'
@@ -32,7 +32,7 @@ def received(what: str, value: object) -> str:
 
 
 def near_names(name: str, known: Iterable[str]) -> str:
-    """The hint for an unknown name: the ones written nearly like it, else all of them.
+    """The hint for an unknown name: the names most like it, or else all names.
 
     >>> near_names("pirce", ["symbol", "price"])
     "did you mean one of these columns: ['price']?"

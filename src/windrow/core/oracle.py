@@ -1,8 +1,8 @@
 """The oracle: every window model by its definition, for reading and for testing against.
 
-Nothing here is fast and nothing is shared with the code it judges. Tuples are dicts, times are
-int microseconds (datetimes are converted), a window is a list of tuples. Every extent is written
-as in the papers: a condition that each tuple of the key meets or does not.
+Nothing here is fast, and nothing is shared with the code it judges. Tuples are dicts, times are
+integer microseconds (datetimes are converted), and a window is a list of tuples. Every extent is
+written as in the papers (Mencagli 2018, section 2.2): as a condition on each tuple of the key.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class OracleWindow:
 
 @dataclass(frozen=True)
 class _Tuple:
-    """A tuple in its place: its time, if the query has one, and the delta attribute, if any."""
+    """A tuple with its time, if the query has one, and its delta attribute, if there is one."""
 
     row: Row
     time: int
@@ -89,13 +89,13 @@ def windows(
 def query(
     model: WindowModel, rows: Iterable[Row], function: Callable[[list[Row]], Any], **how: Any
 ) -> list[tuple[tuple[Any, ...], int, Any, Any, Any]]:
-    """``(key, id, start, end, function(tuples))`` of every window."""
+    """``(key, id, start, end, function(tuples))`` for every window."""
     found = windows(model, rows, **how)
     return [(w.key, w.id, w.start, w.end, function(w.rows)) for w in found]
 
 
 def aggregate(function: Aggregate[Any, Any, Any], rows: Iterable[Row]) -> Any:
-    """The aggregate of a window's tuples, one at a time."""
+    """The aggregate of a window's tuples, taken one at a time."""
     columns = function.columns
     if len(columns) == 1:
         return function.over(row[columns[0]] for row in rows)
@@ -111,18 +111,18 @@ def join(
     time: str | tuple[str, str] | None = None,
     how: str = "inner",
 ) -> list[tuple[Row | None, Row | None]]:
-    """The rows of the window join, by nested loops; (x, None) is an x that none was found for.
+    """The rows of the window join, by nested loops; (x, None) is a row x without a match.
 
-    ``within`` is one length or (left length, right length); a duration is a window of time, an
-    int one of tuples.
+    ``within`` is one length or (left length, right length). A duration is a window by time, an
+    integer is a number of tuples.
 
-    By time, (x, y) is a result iff the predicate holds and time(x) >= time(y) - left length where
-    x is the older, time(y) >= time(x) - right length otherwise.
+    By time, (x, y) is a result iff the predicate holds and time(x) >= time(y) - left length if x
+    is older than y, time(y) >= time(x) - right length otherwise (DP-Join, Definition 4.1).
 
-    By count, the tuples of both sides stand in one order: by time, of one time the left ones
-    first, then by arrival. Without time the i-th tuples of both sides arrive together. y sees the
-    last ``left length`` left tuples before it, x the last ``right length`` right ones; (x, y) is a
-    result iff the predicate holds and one sees the other.
+    By count, the tuples of both sides are put into one order: by time, then left before right,
+    then by arrival. Without time, the i-th tuples of both sides arrive together. y sees the last
+    ``left length`` left tuples before it, and x sees the last ``right length`` right tuples before
+    it. (x, y) is a result iff the predicate holds and one of them sees the other.
 
     >>> join([{"t": 0}], [{"t": 5}, {"t": 6}], lambda x, y: True, within="5 us", time="t")
     [({'t': 0}, {'t': 5})]
@@ -155,7 +155,7 @@ def join(
 
 
 def _in_order(rows: Sequence[Row], time: str | None) -> list[tuple[int, Row]]:
-    """(time, tuple) of those that have a time, in order; without one the time is the arrival."""
+    """(time, tuple) of the tuples with a time, in order; without event time, by arrival."""
     if time is None:
         return list(enumerate(rows))
     timed = [(instant(row[time]), row) for row in rows if row[time] is not None]
@@ -188,7 +188,7 @@ _Near: TypeAlias = Callable[[int, int], bool]
 def _place(
     model: WindowModel, rows: Iterable[Row], time: str | None, order_by: Sequence[str]
 ) -> list[_Tuple]:
-    """The tuples that belong somewhere, ordered by time, then ``order_by``, then arrival."""
+    """The tuples that are not dropped, ordered by time, then ``order_by``, then arrival."""
     if model.needs_event_time and time is None:
         raise WindrowError(f"{type(model).__name__} needs an event time", hint="pass time=.")
     placed = []
@@ -201,7 +201,7 @@ def _place(
 
 
 def _rank(value: Any) -> tuple[int, Any]:
-    """Sorts as Spark does: nulls first, NaN last."""
+    """A sort key for Spark's order: nulls first, NaN last."""
     if value is None:
         return 0, 0
     return (2, 0) if value != value else (1, value)

@@ -11,14 +11,15 @@ from windrow.core.errors import WindrowError, near_names
 
 
 class Window:
-    """A window's tuples as read-only NumPy columns, in order, with its key, id and bounds.
+    """A window's rows as read-only NumPy columns, in order, with its key, id and bounds.
 
-    The columns are views: no tuple is copied to build it. ``key`` is the key's value, a tuple of
-    values if the query has several key columns, None if it has none. ``start`` and ``end`` are of
-    the event-time column's kind (``numpy.datetime64`` for timestamps), ranks or attribute values.
-    A pane or a part of a window has the pane's, or its window's, id and bounds.
+    The columns are views: no row is copied to build a window. ``key`` is the value of the key
+    column, a tuple of values if there are several key columns, or None if there are none.
+    ``start`` and ``end`` have the type of the event-time column (``numpy.datetime64`` for
+    timestamps), or are ranks or attribute values. A pane has its own id and bounds; a part of a
+    window has those of its window.
 
-    A window may be a part ``lo:hi`` of longer columns; a column is cut when it is looked at.
+    A window may be the part ``lo:hi`` of longer columns; a column is cut when it is accessed.
 
     >>> import numpy as np
     >>> w = Window({"price": np.array([1.0, 3.0])}, key="A", id=0, start=0, end=2)
@@ -57,7 +58,7 @@ class Window:
         return tuple(self._columns)
 
     def __len__(self) -> int:
-        """The number of tuples."""
+        """The number of rows."""
         return self._hi - self._lo
 
     def __repr__(self) -> str:

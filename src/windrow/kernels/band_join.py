@@ -1,4 +1,4 @@
-"""The band join of two sorted runs: pairs of positions, a block at a time."""
+"""The band join of two sorted runs: pairs of positions, block by block."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from windrow.kernels.compiled import compiled
 from windrow.kernels.search import first_above, first_at_least
 
 BLOCK = 1 << 18
-"""Pairs given at once."""
+"""The most pairs returned at once."""
 
 _NOTHING = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
 class Probes:
-    """What is looked for: a code, values in [lo, hi], places in [near_lo, near_hi].
+    """What to find: a code, a value in [lo, hi], and a place in [near_lo, near_hi].
 
-    Where there is a second value, it lies in [more_lo, more_hi]. Ordering: by code, then ``lo``.
+    If there is a second value, it must be in [more_lo, more_hi]. Ordering: by code, then ``lo``.
     """
 
     codes: Positions | None
@@ -35,7 +35,7 @@ class Probes:
 
 @dataclass(frozen=True)
 class Targets:
-    """Where it is looked for. Ordering: by code, then by value."""
+    """Where to find it. Ordering: by code, then by value."""
 
     codes: Positions | None
     values: Column
@@ -46,10 +46,10 @@ class Targets:
 def band_pairs(probes: Probes, targets: Targets) -> Iterator[tuple[Positions, Positions]]:
     """The positions (probe, target) of all pairs, in blocks of at most ``BLOCK``.
 
-    Time O(probes * log targets + candidates), candidates being the pairs of equal code whose value
-    is in its range; less where probes are near each other, for the search gallops on from the
-    probe before. Space O(BLOCK). The scan of one window per probe is that of Kang's algorithm
-    (004_32846949b9597348, section 4.4.3), the scan being of a sorted range.
+    Time O(probes * log targets + candidates), where the candidates are the pairs of equal code
+    whose value is in the probe's range. It is less if probes are near each other, because each
+    search gallops on from the one before. Space O(BLOCK). This is an indexed join of two batches:
+    the nested loops of DP-Join, section 4, compare a probe with every tuple of the other window.
 
     >>> near = np.zeros(2, np.int64), np.full(2, 9)
     >>> probes = Probes(None, np.array([1, 4]), np.array([3, 9]), *near)
@@ -72,7 +72,7 @@ def band_pairs(probes: Probes, targets: Targets) -> Iterator[tuple[Positions, Po
 
 
 def _given(column: Column | None) -> Column:
-    """One type for all inputs, so that the kernel is compiled once for integers and floats each."""
+    """One array type for all inputs, so that the kernel is compiled once per number type."""
     return read_only(_NOTHING if column is None else np.ascontiguousarray(column))
 
 
@@ -94,7 +94,7 @@ def _fill(
     left: Positions,
     right: Positions,
 ) -> tuple[int, int, int]:
-    """Fill the block from a probe and a target on; where to go on, and how many are found."""
+    """Fill the block from a probe and a target on; return where to go on and the number found."""
     found, size = 0, len(values)
     is_coded, has_more = len(codes) > 0, len(more) > 0
     begin, end, first = 0, size, 0

@@ -1,9 +1,9 @@
 """Ranges of associative functions by suffix and prefix scans that meet at block boundaries.
 
 Van Herk, Gil and Werman cut the sequence into blocks of the window's length, so that each window
-is the end of one block and the start of the next. Here a block ends where a range asks for it: a
-range that starts after the last boundary puts the next one at its own end. So ranges may differ
-in length, and those cut short at the end of a key cost no more than the others.
+is the end of one block and the start of the next. Here the ranges place the boundaries: a range
+that starts after the last boundary puts the next one at its own end. So ranges may differ in
+length, and those cut short at the end of a key cost no more than the others.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from windrow.kernels.sparse_table import disjoint_ranges_with
 def scan_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike, operator: Operator) -> Column:
     """The sum, minimum or maximum of each range [lo, hi).
 
-    Sums of int64 are exact modulo 2**64. Sums of float64 carry their rounding errors along, are
-    not affected by values outside the range, and overflow only if the result does. NaN is
+    Sums of int64 are exact modulo 2**64. Sums of float64 carry their rounding errors along, do
+    not depend on values outside the range, and overflow only if the result does. NaN is
     greater than any other number, as in Spark: max is NaN if any value is, min only if all are.
     An empty range gives the operator's identity.
 
-    Ordering: lo and hi non-decreasing; ranges in any other order are correct, but each that goes
-    back costs its length.
+    Ordering: lo and hi non-decreasing. Any other order gives correct results, but each range that
+    goes back costs its length.
     Algebra: associative.
     Time O(n + ranges), space O(longest range).
-    M. van Herk, 1992; J. Gil and M. Werman, Computing 2-D min, median and max filters, 1993; the
-    boundaries that follow the ranges are those of two-stacks, K. Tangwongsan, M. Hirzel and
+    M. van Herk, 1992; J. Gil and M. Werman, Computing 2-D min, median and max filters, 1993. The
+    boundaries follow the ranges as in the two-stacks algorithm: K. Tangwongsan, M. Hirzel and
     S. Schneider, Low-latency sliding-window aggregation in worst-case constant time, 2017.
 
     >>> scan_ranges([4, 1, 3, 5], [0, 1, 2], [3, 4, 4], "max")
@@ -56,11 +56,11 @@ def scan_ranges_with(
 ) -> Partials:
     """Each range [lo, hi) under any associative function of columns, combined left to right.
 
-    ``combine(older, newer)`` takes and returns one array a column; ``identity`` is what an empty
-    range gives.
+    ``combine(older, newer)`` takes and returns one array per column. ``identity`` is the result of
+    an empty range.
 
-    Ordering: lo and hi non-decreasing; any other order goes through the disjoint sparse table.
-    Algebra: associative; need not commute.
+    Ordering: lo and hi non-decreasing; any other order uses the disjoint sparse table.
+    Algebra: associative, not necessarily commutative.
     Time O(n + ranges) in O(log longest range) vectorised calls, space O(n).
 
     >>> first_of = lambda a, b: (a[0],)
@@ -130,7 +130,7 @@ def _sum_floats(values: Column, lo: Positions, hi: Positions) -> NDArray[np.floa
     _scan_sums(values, lo, hi, results)
     broken = np.flatnonzero(~np.isfinite(results))
     if len(broken):
-        # A partial may have overflowed although the sum does not: shrunk values cannot.
+        # A partial may have overflowed although the sum does not; shrunk values cannot overflow.
         shrunk = np.empty(len(broken), dtype=np.float64)
         _scan_sums(as_column(values * SHRINK), lo[broken], hi[broken], shrunk)
         with np.errstate(over="ignore"):
@@ -140,7 +140,7 @@ def _sum_floats(values: Column, lo: Positions, hi: Positions) -> NDArray[np.floa
 
 @compiled
 def _scan_sums(values: Column, lo: Positions, hi: Positions, results: Column) -> None:
-    # As _scan, with the rounding errors of each running sum summed beside it.
+    # Like _scan, but each running sum comes with the sum of its rounding errors.
     longest = _longest(lo, hi)
     behind = np.empty(longest + 1, dtype=np.float64)
     behind_lost = np.empty(longest + 1, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What a range kernel accepts: value columns and ranges, checked before compiled code sees them."""
+"""The inputs of range kernels: value columns and ranges, checked before compiled code runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Positions = NDArray[np.int64]
 def as_column(values: ArrayLike) -> Column:
     """The values as a contiguous, read-only int64 or float64 array, without a copy if possible.
 
-    One type for all inputs, also for the read-only buffers of Arrow, so that each kernel is
+    All inputs get one array type, including the read-only buffers of Arrow, so that each kernel is
     compiled once.
 
     >>> as_column([True, False]).dtype, as_column(np.float32([0.5])).dtype
@@ -38,7 +38,7 @@ def read_only(array: Column) -> Column:
 
 
 def as_ranges(lo: ArrayLike, hi: ArrayLike, n: int) -> tuple[Positions, Positions]:
-    """The ranges [lo, hi) as int64 positions with 0 <= lo <= hi <= n; raises if they are not.
+    """The ranges [lo, hi) as int64 positions; raises unless 0 <= lo <= hi <= n.
 
     >>> as_ranges([0, 2], [3, 2], n=3)
     (array([0, 2]), array([3, 2]))
@@ -46,7 +46,7 @@ def as_ranges(lo: ArrayLike, hi: ArrayLike, n: int) -> tuple[Positions, Position
     first = read_only(np.ascontiguousarray(lo, dtype=np.int64))
     last = read_only(np.ascontiguousarray(hi, dtype=np.int64))
     if first.ndim != 1 or first.shape != last.shape:
-        raise ValueError(f"lo and hi must be of one length; got {first.shape} and {last.shape}")
+        raise ValueError(f"lo and hi must have the same length; got {first.shape} and {last.shape}")
     if first.size and (first.min() < 0 or last.max() > n or (first > last).any()):
         wrong = int(np.argmax((first < 0) | (last > n) | (first > last)))
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Sums of floats with their rounding errors: a head and, beside it, what rounding took away."""
+"""Sums of floats with their rounding errors: the rounded sum, and what rounding has lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHRINK = 2.0**-64
 
 @compiled
 def two_sum(a: float, b: float) -> tuple[float, float]:
-    """The rounded sum and its rounding error: together exactly a + b.
+    """The rounded sum and its rounding error, which together are exactly a + b.
 
     D. Knuth, The Art of Computer Programming, volume 2, 4.2.2.
 
@@ -26,9 +26,10 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
 
 @compiled
 def exact_sum_lowered(head: float, lost: float, other: float, other_lost: float) -> float:
-    """One float for the sum of two sums that carry their rounding errors.
+    """The sum of two sums that carry their rounding errors, as one float.
 
-    When a head is not finite its rounding error means nothing: the heads decide, by IEEE's rules.
+    If a head is not finite, its rounding error means nothing. Then the heads alone decide, by the
+    rules of IEEE arithmetic.
 
     >>> exact_sum_lowered(1e16, 1.0, -1e16, 0.5)
     1.5

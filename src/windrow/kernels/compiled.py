@@ -13,8 +13,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def compiled(function: Function) -> Function:
     """Compile a function with Numba on its first call, keep the result on disk, release the GIL.
 
-    Where neither the package's folder nor the user's cache folder can be written, as in some
-    containers, the function is compiled anew in each process instead.
+    If neither the package's folder nor the user's cache folder is writable, as in some containers,
+    each process compiles the function again.
 
     >>> @compiled
     ... def twice(x: int) -> int:

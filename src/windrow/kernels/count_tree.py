@@ -1,8 +1,8 @@
 """A histogram of ranks that knows its sums, or its maxima, level by level.
 
-Level 0 holds a count for each rank, level k+1 the sum or the maximum of each run of 64 entries of
-level k; all levels lie in one array. A change touches one entry a level, and a search reads at
-most 64 entries a level, which are neighbours in memory: a Fenwick tree would touch log2 n
+Level 0 holds one count per rank. Level k+1 holds the sum or the maximum of each run of 64 entries
+of level k. All levels lie in one array. A change touches one entry per level. A search reads at
+most 64 entries per level, which are neighbours in memory, whereas a Fenwick tree would touch log2 n
 scattered ones.
 """
 
@@ -47,7 +47,7 @@ def add_to_sums(tree: Positions, starts: Positions, rank: int, change: int) -> N
 
 @compiled
 def find_by_sum(tree: Positions, starts: Positions, position: int) -> int:
-    """The rank at this position of the sorted multiset, from 0, in a tree of sums. Time O(log n).
+    """The rank at a position of the sorted values, from 0, in a tree of sums. Time O(log n).
 
     >>> starts = level_starts(100)
     >>> tree = np.zeros(starts[-1], dtype=np.int64)
@@ -100,7 +100,7 @@ def add_to_maxima(tree: Positions, starts: Positions, rank: int, change: int) ->
 
 @compiled
 def find_maximum(tree: Positions, starts: Positions) -> int:
-    """The smallest rank of the greatest count in a tree of maxima. Time O(log n).
+    """The smallest rank with the greatest count in a tree of maxima. Time O(log n).
 
     >>> starts = level_starts(100)
     >>> tree = np.zeros(starts[-1], dtype=np.int64)
@@ -135,8 +135,8 @@ def follow(
 ) -> int:
     """Turn the histogram of ranks[low:high] into that of ranks[new_low:new_high].
 
-    Returns by how much the number of ranks present has changed. Time O(log n) for each tuple that
-    is in one of the two ranges only.
+    Returns the change in the number of ranks that are present. Time O(log n) per tuple that is in
+    only one of the two ranges.
 
     >>> starts = level_starts(3)
     >>> tree = np.zeros(starts[-1], dtype=np.int64)
@@ -162,7 +162,7 @@ def _change(
     end: int,
     change: int,
 ) -> int:
-    """Add the change to the count of each of ranks[begin:end]: of none if begin >= end."""
+    """Add the change to the count of each of ranks[begin:end], which may be empty."""
     present = 0
     for i in range(begin, end):
         rank = ranks[i]

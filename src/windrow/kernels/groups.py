@@ -10,8 +10,8 @@ from windrow.kernels.columns import Column, Positions
 def number_groups(codes: Positions) -> tuple[Positions, Positions]:
     """The group of each code, and the code of each group: the distinct codes, ascending.
 
-    Codes must not be negative. Where code and position fit into 63 bits together they are sorted
-    as one number, which is several times as fast as sorting positions by their code.
+    Codes must not be negative. If a code and a position together fit into 63 bits, they are sorted
+    as one number, which is several times faster than sorting positions by their code.
 
     Ordering: none. Time O(n log n), space O(n).
 

@@ -15,7 +15,7 @@ EMPTY = -1
 class IntegerIndex:
     """A hash table from int64 keys to codes 0, 1, 2, ...
 
-    Open addressing, at most half full. Time O(1) amortised a key, space O(keys).
+    Open addressing, at most half full. Time O(1) amortised per key, space O(keys).
 
     >>> index = IntegerIndex()
     >>> index.codes(np.array([70, -5, 70])), index.keys
@@ -36,7 +36,7 @@ class IntegerIndex:
         return self._keys[: self._n]
 
     def codes(self, values: Positions) -> Positions:
-        """The code of each value, new ones for values not seen before."""
+        """The code of each value; a value not seen before gets a new code."""
         codes = np.empty(len(values), np.int64)
         done = 0
         while done < len(values):
@@ -62,7 +62,7 @@ def _find(
     keys: Positions,
     n: int,
 ) -> tuple[int, int]:
-    """Fill codes from ``begin`` on; returns where it stopped, for want of room, and the keys."""
+    """Fill codes from ``begin`` on; return where room ran out, and the number of keys."""
     mask = np.uint64(len(slots) - 1)
     for i in range(begin, len(values)):
         value = values[i]

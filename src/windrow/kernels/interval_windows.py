@@ -1,4 +1,4 @@
-"""Windows that are intervals of time, rank or pane index: which have fired, of many keys."""
+"""Which windows of many keys have fired, if windows are intervals of time, rank or pane."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def first_id(t: int, length: int, slide: int, every: int, origin: int) -> int:
 
 @compiled
 def last_id(t: int, slide: int, every: int, origin: int) -> int:
-    """The last window of a tuple at ``t``; before its first if it is in none."""
+    """The last window of a tuple at ``t``; less than the first window if it is in none."""
     if every > 0:
         return ((t - origin) // every + 1) * (every // slide)
     return (t - origin) // slide
@@ -38,9 +38,10 @@ def bounds_of(id: int, length: int, slide: int, every: int, origin: int) -> tupl
 
 @compiled
 def next_hosted(id: int, shift: int, batch: int, hosted: NDArray[np.bool_]) -> int:
-    """The first window from ``id`` on of a worker hosted here.
+    """The first window from ``id`` on that belongs to a worker hosted here.
 
-    Window i of a key is worker ``(shift + i // batch) mod n``'s; ``hosted`` is n long.
+    Window i of a key belongs to worker ``(shift + i // batch) mod n`` (Mencagli 2019, equation 1,
+    for batches of windows); ``hosted`` has n entries.
     """
     n = len(hosted)
     block = id // batch
@@ -70,11 +71,12 @@ def fire_intervals(
 ) -> NDArray[np.int64]:
     """The windows that fire, as rows (key, id, lo, hi); moves ``next_id`` and ``head`` on.
 
-    Key k's tuples are ``axis[head[k]:tail[k]]``, ascending. A window fires when its end has been
-    ``reached[k]``: by the watermark, by the tuples counted, or END_OF_STREAM.
-    Tuples that no later window holds are evicted by moving head on.
+    The tuples of key k are ``axis[head[k]:tail[k]]``, ascending. A window fires if its end is at
+    most ``reached[k]``: the watermark, the number of tuples, or END_OF_STREAM. Tuples that no later
+    window holds are evicted by moving ``head`` on.
 
-    Time O(keys + windows * log + tuples evicted), space O(windows): independent of the tuples held.
+    Time O(keys + windows * log + tuples evicted), space O(windows). Neither depends on the number
+    of tuples held.
     """
     windows = np.empty((256, 4), np.int64)
     n = 0

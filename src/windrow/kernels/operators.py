@@ -18,8 +18,8 @@ CODES: dict[Operator, int] = {"add": ADD, "min": MIN, "max": MAX}
 def combine(code: int, a: Any, b: Any) -> Any:
     """Combine a, the older, with b under the operator of this code.
 
-    NaN is greater than any other number, as in Spark: max is NaN as soon as one value is, min is
-    NaN only when all are.
+    NaN is greater than any other number, as in Spark: max is NaN if any value is, min only if all
+    are.
 
     >>> combine(MAX, 1.0, float("nan")), combine(MIN, 1.0, float("nan"))
     (nan, 1.0)
@@ -32,9 +32,9 @@ def combine(code: int, a: Any, b: Any) -> Any:
 
 
 def identity(operator: Operator, dtype: np.dtype[Any]) -> Any:
-    """The operator's value over nothing: combined with x it gives x.
+    """The operator's neutral value: combined with x it gives x.
 
-    That of the minimum of floats is NaN, since NaN is the greatest.
+    For the minimum of floats it is NaN, because NaN is the greatest number.
 
     >>> identity("min", np.dtype("float64")), identity("max", np.dtype("float64"))
     (np.float64(nan), np.float64(-inf))

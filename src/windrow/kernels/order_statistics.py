@@ -1,7 +1,7 @@
 """Exact quantiles, modes and distinct counts of ranges, by a histogram that slides along.
 
-The values are replaced by their ranks once, in one sort. A histogram of ranks then follows the
-ranges: each tuple is added once and taken out once, however many ranges it lies in.
+One sort replaces the values with their ranks. A histogram of ranks then follows the ranges: each
+tuple is added once and removed once, however many ranges it lies in.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from windrow.kernels.groups import rank_values
 def quantile_ranges(
     values: ArrayLike, lo: ArrayLike, hi: ArrayLike, fractions: ArrayLike
 ) -> NDArray[np.float64]:
-    """The exact quantiles of each range [lo, hi): one row a range, one column a fraction.
+    """The exact quantiles of each range [lo, hi): one row per range, one column per fraction.
 
-    As Spark's ``percentile``: at position ``fraction * (n - 1)`` of the n sorted values, linearly
-    interpolated between the two neighbours. NaN is greater than any other number. An empty range
-    gives NaN.
+    As in Spark's ``percentile``, a quantile is at position ``fraction * (n - 1)`` of the n sorted
+    values, linearly interpolated between the two neighbours. NaN is greater than any other number.
+    An empty range gives NaN.
 
-    Ordering: lo and hi non-decreasing; any other order is correct, but each step costs the
-    distance it moves.
-    Algebra: none but an order of the values.
+    Ordering: lo and hi non-decreasing. Any other order gives correct results, but each step costs
+    the distance it moves.
+    Algebra: only an order of the values.
     Time O(n log n + (n + ranges) log n), space O(n).
     After M. Juhola, J. Katajainen and T. Raita, Comparison of algorithms for standard median
     filtering, 1991.
@@ -58,14 +58,14 @@ def median_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> NDArray[np
 
 
 def mode_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> Column:
-    """The most frequent value of each range [lo, hi), the smallest if several are.
+    """The most frequent value of each range [lo, hi), the smallest if there are several.
 
     NaN is greater than any other number and equal to itself. An empty range gives NaN, or 0
     among int64.
 
-    Ordering: lo and hi non-decreasing; any other order is correct, but each step costs the
-    distance it moves.
-    Algebra: none but an order of the values.
+    Ordering: lo and hi non-decreasing. Any other order gives correct results, but each step costs
+    the distance it moves.
+    Algebra: only an order of the values.
     Time O(n log n + (n + ranges) log n), space O(n).
 
     >>> mode_ranges([4, 1, 4, 1, 1], [0, 0, 2], [3, 4, 5])
@@ -83,9 +83,9 @@ def mode_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> Column:
 def count_distinct_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> Positions:
     """How many different values each range [lo, hi) holds; NaN is equal to itself.
 
-    Ordering: lo and hi non-decreasing; any other order is correct, but each step costs the
-    distance it moves.
-    Algebra: none but equality of the values.
+    Ordering: lo and hi non-decreasing. Any other order gives correct results, but each step costs
+    the distance it moves.
+    Algebra: only equality of the values.
     Time O(n log n + ranges), space O(n).
 
     >>> count_distinct_ranges([4, 1, 4, 1, 3], [0, 2, 5], [3, 5, 5])

@@ -18,16 +18,16 @@ from windrow.kernels.panes import as_keys, as_times, assign_panes, check_length
 Wanted = Literal["sum", "min", "max", "first", "last"]
 
 ALWAYS_DENSE = 1 << 16
-"""A table of at most this many cells is dense however few the tuples."""
+"""A table of at most this many cells is dense, however few tuples there are."""
 
 
 @dataclass(frozen=True)
 class PanePartials:
     """The partials of the panes that hold a tuple, in order of key and pane.
 
-    ``rows`` counts tuples, ``counts`` the valid values. What was not wanted is None. ``sums``,
-    ``minima`` and ``maxima`` are the operator's identity where no value is valid. ``first`` and
-    ``last`` are the positions in the batch of the first and the last tuple to arrive.
+    ``rows`` counts tuples, ``counts`` the valid values. Partials that were not wanted are None.
+    ``sums``, ``minima`` and ``maxima`` are the operator's identity if no value is valid. ``first``
+    and ``last`` are the positions in the batch of the first and the last tuple to arrive.
     """
 
     keys: Positions
@@ -55,16 +55,16 @@ def reduce_panes(
     """Count, sum, minimum, maximum, first and last position of each (key, pane), for one column.
 
     ``keys`` are codes in [0, n_keys). Pane p is [origin + p*length, origin + (p+1)*length) of
-    ``times``, which may as well be ranks, or pane indices with length 1. A value that is not
-    ``valid`` counts as a row only. Sums of int64 are exact modulo 2**64; NaN is greater than any
+    ``times``, which may also be ranks, or pane indices with length 1. A value that is not
+    ``valid`` only counts as a row. Sums of int64 are exact modulo 2**64; NaN is greater than any
     other number, as in Spark: max is NaN if any value is, min only if all are.
 
-    Into a dense table of keys and panes when that has at most 4 cells a tuple, else into the
-    occupied cells only, found by sorting.
+    The result is collected in a dense table of keys and panes if that has at most 4 cells per
+    tuple. Otherwise only the occupied cells are kept, which sorting finds.
 
-    Ordering: any; tuples mostly in order of time spare the division that finds their pane.
+    Ordering: any; tuples mostly in order of time save the division that finds their pane.
     Algebra: associative and commutative.
-    Time O(n + cells), space O(cells); when sorting, O(n log n) and O(n).
+    Time O(n + cells) and space O(cells); with sorting, O(n log n) and O(n).
     J. Li et al., No pane, no gain, 2005: the pane-level query of the Pane Farm.
 
     >>> batch = reduce_panes(
@@ -96,7 +96,7 @@ def reduce_panes(
 def _check_lengths(*columns: Column | None) -> None:
     lengths = {len(column) for column in columns if column is not None}
     if len(lengths) > 1:
-        raise ValueError(f"keys, times, values and valid must be of one length; got {lengths}")
+        raise ValueError(f"keys, times, values and valid must have the same length; got {lengths}")
 
 
 def _span(times: Positions, length: int, origin: int) -> tuple[int, int]:
@@ -122,7 +122,7 @@ def _number_cells(
 
 
 Tables = tuple[Positions, Any, Any, Any, Any, Any, Any]
-"""rows, counts, sums, minima, maxima, first, last: None for what is not wanted."""
+"""rows, counts, sums, minima, maxima, first, last; None if not wanted."""
 
 
 def allocate(
@@ -169,7 +169,7 @@ def _reduce(
     last: Any,
 ) -> None:
     # Numba drops the branches of the arguments that are None: each combination is its own loop.
-    # Unsigned indices spare it the check for negative ones.
+    # Unsigned indices save the check for negative ones.
     pane, pane_start = 0, start
     for i in range(keys.shape[0]):
         if times is not None and not 0 <= times[i] - pane_start < length:
@@ -193,7 +193,7 @@ def add_value(value: Any, cell: Any, sums: Any, minima: Any, maxima: Any) -> Non
     """Add a value to the partials of its cell that are not None."""
     if sums is not None:
         sums[cell] += value
-    # Always written: which of the two is greater is hard to predict, a write is cheap.
+    # Always write: a branch would be hard to predict, and a write is cheap.
     if minima is not None:
         least = minima[cell]
         minima[cell] = value if value < least or least != least else least

@@ -1,4 +1,4 @@
-"""The pane of a tuple: a stretch of time, or of a key's tuples, that windows have in common."""
+"""The pane of a tuple: a stretch of time, or of a key's tuples, that windows share."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from windrow.kernels.compiled import compiled
 Floats = NDArray[np.float64]
 
 FIRST_DAMPING = 1e-6
-"""Small, since a polynomial is linear in its coefficients: the first step nearly arrives."""
+"""Small: a polynomial is linear in its coefficients, so the first step nearly solves it."""
 LARGEST_DAMPING = 1e12
 MOST_STEPS = 40
 SMALLEST_STEP = 1e-11
-"""Relative to the greatest coefficient: a smaller step ends the iteration."""
+"""Relative to the greatest coefficient; a smaller step ends the iteration."""
 NOISE = 1e-12
-"""A squared error that grows by a smaller part has not grown but been rounded."""
+"""A squared error that grows by less than this share counts as rounding."""
 
 
 def fit_ranges(
@@ -27,20 +27,19 @@ def fit_ranges(
 ) -> NDArray[np.float64]:
     """The coefficients, by ascending powers of x, of the polynomial nearest each range [lo, hi).
 
-    Inside, x is moved to its mean and scaled to [-1, 1]. A step solves the damped normal
-    equations; it is taken if it lessens the squared error, and the damping falls, or else
-    refused, and the damping rises. The gradient is taken from the residuals at each step, so
-    that the steps also repair what rounding did to the normal equations.
+    Internally, x is centred at its mean and scaled to [-1, 1]. Each step solves the damped normal
+    equations. If the step reduces the squared error, it is taken and the damping falls. Otherwise
+    it is rejected and the damping rises. Each step takes the gradient from the residuals, so later
+    steps also repair rounding errors in the normal equations.
 
-    A range with fewer than degree + 1 different x, or with a value that is not finite, gives
-    NaN. The coefficients are those at x = 0: where x lies far from 0 in units of its own
-    spread, subtract a near x first.
+    A range with fewer than degree + 1 different x, or with a value that is not finite, gives NaN.
+    The coefficients refer to x = 0. If x is far from 0 compared with its spread, subtract a nearby
+    value from x first.
 
-    Ordering: none. Time O(length * (degree + steps) + steps * degree**3) for each range, with
-    some 4 steps; space O(ranges * degree).
+    Ordering: none. Time O(length * (degree + steps) + steps * degree**3) per range, with about 4
+    steps; space O(ranges * degree).
     K. Levenberg, 1944; D. Marquardt, An algorithm for least-squares estimation of nonlinear
-    parameters, 1963; the algotrader of G. Mencagli et al., Harnessing sliding-window execution
-    semantics for parallel stream processing, section 5.1.
+    parameters, 1963. The algotrader of Mencagli 2018, section 5.1, uses this method.
 
     >>> x = np.arange(6.0)
     >>> fit_ranges(x, 2 * x**2 - 3 * x + 1, [0, 2, 0], [4, 6, 2], degree=2).round(9)
@@ -53,7 +52,7 @@ def fit_ranges(
     xs = read_only(np.ascontiguousarray(x, dtype=np.float64))
     ys = read_only(np.ascontiguousarray(y, dtype=np.float64))
     if xs.ndim != 1 or xs.shape != ys.shape:
-        raise ValueError(f"x and y must be of one length; got {xs.shape} and {ys.shape}")
+        raise ValueError(f"x and y must have the same length; got {xs.shape} and {ys.shape}")
     first, last = as_ranges(lo, hi, len(xs))
     coefficients = np.full((len(first), degree + 1), np.nan)
     _fit(xs, ys, first, last, coefficients)
@@ -77,7 +76,7 @@ def _fit(x: Column, y: Column, lo: Positions, hi: Positions, coefficients: Float
 
 @compiled
 def _has_distinct(xs: Column, wanted: int) -> bool:
-    """Whether there are this many different values; looks no further once they are found."""
+    """Whether there are this many different values; stops as soon as they are found."""
     seen = np.empty(wanted, dtype=np.float64)
     n_seen = 0
     for value in xs:
@@ -129,7 +128,7 @@ def _minimise(u: Floats, y: Column, coefficients: Floats) -> None:
 
 @compiled
 def _residuals(u: Floats, y: Column, coefficients: Floats, gradient: Floats) -> float:
-    """The squared error; fills what the normal equations have on their right-hand side."""
+    """The squared error; also fills the right-hand side of the normal equations."""
     terms = coefficients.shape[0]
     gradient[:] = 0.0
     error = 0.0

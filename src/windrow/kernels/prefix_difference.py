@@ -12,19 +12,19 @@ from windrow.kernels.compiled import compiled
 
 ROUNDING = 2.0**-52
 TOLERANCE = 2.0**-40
-"""A difference whose possible error is a greater part of it is not used."""
+"""A difference is not used if its possible error is a greater share of it."""
 
 
 def sum_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> Column:
-    """The sum of each range [lo, hi), as the running sum at hi less the one at lo.
+    """The sum of each range [lo, hi): the running sum at hi minus the one at lo.
 
     Sums of int64 are exact modulo 2**64. The running sums of float64 carry their rounding errors,
-    and a bound on what is lost even so. Where the bound says that a difference may be wrong in
-    its 12th digit (sums that nearly cancel, tiny values after huge ones, NaN, infinities or an
-    overflow anywhere in the column), the range is summed by itself with a block scan. So a
-    value affects the ranges that contain it and no other. An empty range gives 0.
+    and a bound on the error that remains. If the bound says that a difference may be wrong in its
+    12th digit (sums that nearly cancel, tiny values after huge ones, NaN, infinities or an overflow
+    anywhere in the column), the range is summed by itself with a block scan. So a value only
+    affects the ranges that contain it. An empty range gives 0.
 
-    Ordering: none; for the floats that need a block scan, lo and hi non-decreasing are faster.
+    Ordering: none; floats that need a block scan are faster if lo and hi are non-decreasing.
     Algebra: invertible.
     Time O(n + ranges), space O(n).
     T. Ogita, S. Rump and S. Oishi, Accurate sum and dot product, 2005.
@@ -55,7 +55,7 @@ def _sum_floats(values: Column, lo: Positions, hi: Positions) -> NDArray[np.floa
 
 @compiled
 def _run_sums(values: Column, head: Column, lost: Column) -> float:
-    """Fill the running sums and their rounding errors; return a bound on the errors of those."""
+    """Fill the running sums and their rounding errors; return a bound on the remaining error."""
     total, total_lost, unknown = 0.0, 0.0, 0.0
     head[0], lost[0] = total, total_lost
     for i in range(values.shape[0]):
@@ -85,5 +85,5 @@ def _subtract(
         small = rounding + difference_lost
         results[r] = difference + small
         error = unknown + ROUNDING * (abs(difference_lost) + abs(small))
-        # Written so that an error or a result that is NaN is in doubt too.
+        # Written so that a NaN error or result is doubtful, too.
         doubtful[r] = not (error <= TOLERANCE * abs(results[r]))

@@ -1,4 +1,4 @@
-"""Partials of every pane of every key, panes being so many tuples of a key."""
+"""Partials of every pane of every key, where a pane is a number of tuples of a key."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def reduce_rank_panes(
     valid: ArrayLike | None = None,
     wanted: Collection[Wanted] = (),
 ) -> PanePartials:
-    """As ``reduce_panes`` over ranks: the tuples of a key have ranks from ``next_rank[key]`` on.
+    """Like ``reduce_panes`` over ranks: a key's tuples have ranks from ``next_rank[key]`` on.
 
-    Every key keeps count of what is left of its pane, so no tuple costs a division. ``counts`` are
-    the batch's tuples of each key, from ``count_keys``, which also checks the codes.
+    Every key counts what is left of its pane, so no tuple costs a division. ``counts`` has the
+    number of the batch's tuples per key, from ``count_keys``, which also checks the codes.
 
     Ordering: the tuples of a key in order. Algebra: associative and commutative.
     Time O(n + keys), space O(n / length + keys).
@@ -91,7 +91,7 @@ def _reduce(
     maxima: Any,
 ) -> None:
     # Numba drops the branches of the arguments that are None: each combination is its own loop.
-    # Unsigned indices spare it the check for negative ones: three times as fast here.
+    # Unsigned indices save the check for negative ones, which makes this three times as fast.
     for i in range(keys.shape[0]):
         key = np.uint64(keys[i])
         cell = np.uint64(cell_of[key])

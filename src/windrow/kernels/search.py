@@ -12,8 +12,8 @@ from windrow.kernels.compiled import compiled
 def first_at_least(axis: Column, lo: int, hi: int, value: Any) -> int:
     """The first position in [lo, hi) whose value is at least ``value``, else hi.
 
-    Ordering: the segment ascending. Time O(log distance from lo): it gallops, so that answers
-    near lo, as of windows one after the other, are found at once.
+    Ordering: the segment ascending. Time O(log distance from lo): the search gallops, so answers
+    near lo, such as those of consecutive windows, are found at once.
 
     >>> import numpy as np
     >>> first_at_least(np.array([1, 3, 3, 7]), 0, 4, 3)

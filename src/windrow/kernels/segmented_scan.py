@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from windrow.kernels.columns import Column, Positions
 
 Partials = tuple[Column, ...]
-"""One partial a position, spread over columns of equal length."""
+"""One partial per position, spread over columns of equal length."""
 
 Combine = Callable[[Partials, Partials], Partials]
 """Combines two runs of partials position by position, the older first; vectorised."""
@@ -21,9 +21,9 @@ def scan_segments(partials: Partials, opens: NDArray[np.bool_], combine: Combine
     """For each position, its segment's partials up to and including it, combined left to right.
 
     ``opens`` marks the positions where a segment starts. Neighbours are combined in pairs, the
-    pairs are scanned, and the positions between are filled in, so order is kept and nothing but
-    associativity is asked of ``combine``. It is also called on neighbours of different segments,
-    whose result is thrown away.
+    pairs are scanned, and the positions in between are filled in. So the order is kept, and
+    ``combine`` only needs to be associative. It is also called on neighbours from different
+    segments; these results are thrown away.
 
     Time O(n) in O(log longest segment) vectorised calls, space O(n). R. Brent and H. Kung, A
     regular layout for parallel adders, 1982; segments as in G. Blelloch, Prefix sums and their
@@ -74,7 +74,7 @@ def combine_across(
     >>> combine_across((np.array([1, 2, 3, 4]),), lo, hi, anchor, opens, add)
     (array([6, 9]),)
     """
-    with np.errstate(all="ignore"):  # of results across segments, which nobody sees
+    with np.errstate(all="ignore"):  # results across segments are thrown away
         ahead = scan_segments(partials, opens, combine)
         closes = np.append(opens[1:], True)[::-1]
         mirrored = tuple(c[::-1] for c in partials)

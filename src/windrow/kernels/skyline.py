@@ -1,8 +1,8 @@
 """Skylines: the points that no other point dominates.
 
-A point dominates another if it is as good in every dimension and better in one. Smaller is
-better, except in the dimensions named by ``larger_is_better``. NaN is the worst there is in its
-dimension, as bad as an infinity. Points that are equal do not dominate each other: all are kept.
+A point dominates another if it is at least as good in every dimension and better in one. Smaller
+is better, except in the dimensions named by ``larger_is_better``. NaN is the worst value of its
+dimension, as bad as an infinity. Equal points do not dominate each other, so all of them are kept.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ DOMINATES, DOMINATED, NEITHER = 1, -1, 0
 def skyline(points: ArrayLike, larger_is_better: Collection[int] = ()) -> Positions:
     """The positions of the points of the skyline, ascending.
 
-    Points are visited by increasing sum of coordinates, ties by the coordinates: nobody is
-    dominated by a later one, so each is compared with the skyline so far only, and whoever enters
-    it stays.
+    Points are visited by increasing sum of coordinates, ties by the coordinates. No point is
+    dominated by a later one, so each is only compared with the skyline so far, and a point that
+    enters the skyline stays.
 
-    Ordering: none. Time O(n log n + n s d) for s points in the skyline, most points being
-    dominated by one of the first, space O(n d).
+    Ordering: none. Time O(n log n + n s d) for s points in the skyline, though one of the first
+    points dominates most others; space O(n d).
     J. Chomicki, P. Godfrey, J. Gryz and D. Liang, Skyline with presorting, 2003.
 
     >>> skyline([[1, 4], [2, 2], [3, 3], [4, 1], [1, 4]])
@@ -56,7 +56,7 @@ def merge_skylines(parts: Sequence[ArrayLike], larger_is_better: Collection[int]
 
 
 def orient(points: ArrayLike, larger_is_better: Collection[int] = ()) -> Points:
-    """The points such that smaller is better in every dimension, and NaN the worst.
+    """The points with signs changed so that smaller is better in every dimension, NaN the worst.
 
     >>> orient([[1.0, np.nan]], larger_is_better={0})
     array([[-1., inf]])
@@ -76,7 +76,7 @@ def orient(points: ArrayLike, larger_is_better: Collection[int] = ()) -> Points:
 
 @compiled
 def compare(p: Points, q: Points) -> int:
-    """Whether p dominates q, is dominated by it, or neither.
+    """Whether p dominates q, is dominated by q, or neither.
 
     >>> compare(np.array([1.0, 2.0]), np.array([1.0, 3.0])) == DOMINATES
     True
@@ -98,7 +98,7 @@ def _visiting_order(points: Points) -> Positions:
     n, d = points.shape
     score = np.zeros(n)
     for dimension in range(d):
-        # Clipped, as infinities of both signs have no sum; rounding keeps sums in order.
+        # Clipped because infinities of both signs have no sum; rounding keeps sums in order.
         score += np.clip(points[:, dimension], -1e300, 1e300)
     order = np.argsort(score)
     if (np.diff(score[order]) > 0).all():

@@ -1,4 +1,4 @@
-"""Skylines of sliding ranges, with pruning of the points that can never enter one again."""
+"""Skylines of sliding ranges; points that can never enter a skyline again are pruned."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ def skyline_ranges(
 ) -> tuple[Positions, Positions]:
     """The skyline of each range [lo, hi): ``members[bounds[r]:bounds[r+1]]``, ascending.
 
-    A point dominated by a younger one is dropped, for it leaves every range before its dominator
-    does. Whoever is left remembers its youngest older dominator, and is in the skyline of a range
-    if that lies before lo. NaN and equal points as in :mod:`windrow.kernels.skyline`.
+    A point that a younger one dominates is dropped, because it leaves every range before its
+    dominator does. Each remaining point remembers its youngest older dominator. It is in the
+    skyline of a range if that dominator lies before lo. NaN and equal points are treated as in
+    :mod:`windrow.kernels.skyline`.
 
-    Ordering: lo and hi non-decreasing; any other order is correct, but each range that goes back
-    starts anew.
-    Time O((n + ranges) c d) for c points left at a time, space O(n d) and the results.
-    T. De Matteis and G. Mencagli, Parallel patterns for window-based stateful operators on data
-    streams, section 4.2; X. Lin, Y. Yuan, W. Wang and H. Lu, Stabbing the sky, 2005.
+    Ordering: lo and hi non-decreasing. Any other order gives correct results, but each range that
+    goes back starts from scratch.
+    Time O((n + ranges) c d) for c points left at a time, space O(n d) plus the results.
+    De Matteis 2016, section 4.2, describes the pruning; X. Lin, Y. Yuan, W. Wang and H. Lu,
+    Stabbing the sky, 2005.
 
     >>> members, bounds = skyline_ranges([[1, 4], [2, 2], [3, 3], [4, 1]], [0, 1, 2], [2, 3, 4])
     >>> members, bounds

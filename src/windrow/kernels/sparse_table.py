@@ -1,7 +1,7 @@
 """Ranges in any order and of any length: tables of runs whose lengths are powers of two.
 
-A level of the table is built, answers its ranges and is dropped, and a level that no range needs
-is never built, so space is one level.
+Each level of the table is built, answers its ranges and is dropped. A level that no range needs is
+never built. So the space is that of one level.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def overlapping_ranges(
     are. An empty range gives the operator's identity.
 
     Ordering: none.
-    Algebra: associative and idempotent, for the two runs that cover a range may overlap.
+    Algebra: associative and idempotent, because the two runs that cover a range may overlap.
     Time O(n log longest range + ranges), space O(n + ranges).
     M. Bender and M. Farach-Colton, The LCA problem revisited, 2000.
 
@@ -72,11 +72,11 @@ def disjoint_ranges_with(
 ) -> Partials:
     """Each range [lo, hi) under any associative function of columns, combined left to right.
 
-    ``combine(older, newer)`` takes and returns one array a column; ``identity`` is what an empty
-    range gives.
+    ``combine(older, newer)`` takes and returns one array per column. ``identity`` is the result of
+    an empty range.
 
     Ordering: none.
-    Algebra: associative; need not commute.
+    Algebra: associative, not necessarily commutative.
     Time O(n log longest range + ranges), space O(n + ranges).
 
     >>> last_of = lambda a, b: (b[0],)
@@ -137,7 +137,7 @@ def _bit_length(numbers: Positions) -> Positions:
 
 
 def _levels_apart(lo: Positions, hi: Positions) -> Positions:
-    """Bits in which the first and the last position differ; 0 for single ones, -1 for none."""
+    """The level of each range: the bits in which its ends differ; 0 for one tuple, -1 for none."""
     return np.where(lo < hi, _bit_length(lo ^ (hi - 1)), -1)
 
 

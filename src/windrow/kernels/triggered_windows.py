@@ -1,4 +1,4 @@
-"""Windows a tuple triggers, and sessions: which have fired, of many keys."""
+"""Which windows of many keys have fired, if tuples trigger or delimit them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fire_slide_by_tuple(
 ) -> NDArray[np.int64]:
     """Windows of the last ``length`` of time, at every ``slide``-th tuple: (key, id, lo, hi).
 
-    ``count[k]`` tuples of key k have come, the last ``tail[k] - head[k]`` of them are held,
+    ``count[k]`` tuples of key k have come. The last ``tail[k] - head[k]`` of them are held,
     ascending in time. Moves ``next_id`` and ``head`` on.
 
     Time O(keys + windows * log held), space O(windows).
@@ -98,10 +98,10 @@ def fire_deltas(
     length: Any,
     slide: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Windows of a change of ``length``, at every change by more than ``slide``.
+    """Windows of a change of ``length``, whenever the attribute has grown by more than ``slide``.
 
     Returns (key, id, lo, hi), the position of each window's trigger, and the position of a value
-    less than the one before it, or -1. Moves ``scanned``, ``next_id``, ``last_trigger`` and
+    that is less than the one before it, or -1. Moves ``scanned``, ``next_id``, ``last_trigger`` and
     ``head`` on.
 
     Time O(keys + tuples not yet scanned + windows * log held), space O(windows).
@@ -145,9 +145,9 @@ def fire_sessions(
     gap: int,
     watermark: int,
 ) -> NDArray[np.int64]:
-    """Sessions the watermark is past the end of: (key, id, lo, hi).
+    """Sessions whose end the watermark has passed: (key, id, lo, hi).
 
-    The first ``scanned[k]`` tuples held are known to be one session. Moves ``scanned``,
+    The first ``scanned[k]`` tuples held are known to belong to one session. Moves ``scanned``,
     ``next_id`` and ``head`` on.
 
     Time O(keys + tuples not yet scanned), space O(windows).

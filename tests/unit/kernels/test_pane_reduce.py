@@ -124,7 +124,7 @@ def test_read_only_columns_are_accepted() -> None:
         ({"n_keys": 1}, r"must be in \[0, 1\)"),
         ({"length": 0}, "must be positive"),
         ({"wanted": ["sum", "mean"]}, r"must be among .*; got \['mean'\]"),
-        ({"valid": [True]}, "one length"),
+        ({"valid": [True]}, "same length"),
     ],
 )
 def test_arguments_that_break_a_rule_are_refused(change: dict[str, Any], message: str) -> None:

@@ -57,5 +57,5 @@ def test_negative_degree_is_refused() -> None:
 
 
 def test_x_and_y_of_different_lengths_are_refused() -> None:
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="same length"):
         fit_ranges([1.0, 2.0], [1.0], [0], [1], 1)
