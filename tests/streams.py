@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import windrow as wr
-from windrow.core import WindowModel
+from windrow.core import WindowModel, oracle
 
 lengths = st.integers(1, 12)
 slides = st.integers(1, 12)
@@ -28,7 +28,7 @@ slide_by_time_windows = st.builds(wr.SlideByTimeWindow, lengths, slides, origins
 delta_windows = st.builds(wr.DeltaWindow, st.just("d"), lengths, slides) | st.builds(
     wr.DeltaWindow, st.just("d"), st.floats(0.1, 9), st.floats(0.1, 9)
 )
-mapped_windows = count_windows | time_windows | landmark_windows | session_windows
+interval_windows = count_windows | time_windows | landmark_windows
 models: st.SearchStrategy[WindowModel] = st.one_of(
     count_windows,
     time_windows,
@@ -38,6 +38,19 @@ models: st.SearchStrategy[WindowModel] = st.one_of(
     slide_by_time_windows,
     delta_windows,
 )
+
+
+Extent = tuple[int, Any, Any, int, int]
+"""Id, start, end, and the places [lo, hi) of the tuples within their key."""
+
+
+def extents(model: WindowModel, axis: list[Any]) -> list[Extent]:
+    """The oracle's windows over one key's times, which a delta window takes for its attribute."""
+    rows = [{"t": t, "d": t, "place": i} for i, t in enumerate(axis)]
+    found = oracle.windows(model, rows, time="t" if model.needs_event_time else None)
+    places = [[row["place"] for row in w.rows] for w in found]
+    assert all(p == list(range(p[0], p[-1] + 1)) for p in places)
+    return [(w.id, w.start, w.end, p[0], p[-1] + 1) for w, p in zip(found, places, strict=True)]
 
 
 @st.composite

@@ -12,17 +12,21 @@ from windrow.api.join import Join, join
 from windrow.api.query import Query, stream
 from windrow.core import (
     Aggregate,
+    Axis,
     Commutative,
+    Context,
     CountWindow,
     DeltaWindow,
     Idempotent,
     Invertible,
     LandmarkWindow,
+    MappedWindow,
     SessionWindow,
     SlideByTimeWindow,
     SlideByTupleWindow,
     TimeWindow,
     Window,
+    WindowModel,
     WindrowError,
 )
 from windrow.core.predicates import band, equi, theta
@@ -43,7 +47,9 @@ def local_spark(**conf: object) -> SparkSession:
 
 __all__ = [
     "Aggregate",
+    "Axis",
     "Commutative",
+    "Context",
     "CountWindow",
     "DeltaWindow",
     "Idempotent",
@@ -51,6 +57,7 @@ __all__ = [
     "Join",
     "KeyFarm",
     "LandmarkWindow",
+    "MappedWindow",
     "PaneFarm",
     "Query",
     "SessionWindow",
@@ -61,6 +68,7 @@ __all__ = [
     "WinMapReduce",
     "WinSeq",
     "Window",
+    "WindowModel",
     "WindrowError",
     "band",
     "equi",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation
@@ -10,12 +11,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructField, StructType
 
-from windrow.core.models import DeltaWindow
 from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.engine.intake import needed_columns
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.stages.routes import ByKey
 from windrow.engine.window_query import ID, WindowQuery
+from windrow.engine.workers.geometry import Geometry
 from windrow.patterns import KeyFarm, Pattern
 from windrow.patterns import workers as making
 from windrow.patterns.windows import window_stages
@@ -59,7 +60,7 @@ def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering
 
 def _over_panes(query: WindowQuery, n: int) -> Stages:
     """Windows over panes that Spark has computed, each key on one of n workers."""
-    make = making.window_level(query, making.windows_of_panes(query.model), 1, 1, 1)
+    make = partial(making.window_level, query, Geometry.over_panes(query.model), 1, 1, 1)
     return Stages(((Emitter(ByKey(query.keys, n)),), (Workers("WLQ", make, n),)))
 
 
@@ -89,13 +90,14 @@ def to_df(
 
 
 def _observed(query: WindowQuery, df: DataFrame, observation: Observation) -> DataFrame:
-    """The DataFrame, its rows without a time or delta attribute counted."""
+    """The DataFrame, its rows without a time, or a column the model needs, counted."""
     is_unknown = F.lit(False)
     if query.time is not None:
         is_unknown = is_unknown | column(query.time).isNull()
-    if isinstance(query.model, DeltaWindow):
-        attribute = column(query.model.on)
-        is_unknown = is_unknown | attribute.isNull() | F.isnan(attribute.cast("double"))
+    for name in query.model.columns:
+        is_unknown = is_unknown | column(name).isNull()
+        if query.types[name] in ("float", "double"):
+            is_unknown = is_unknown | F.isnan(column(name))
     return df.observe(observation, F.count_if(is_unknown).alias("dropped"))
 
 

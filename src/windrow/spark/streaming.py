@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from windrow.core.errors import WindrowError
-from windrow.core.models import Bounds
+from windrow.core.models import Axis
 from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.engine.intake import needed_columns, window_tuples
 from windrow.engine.state.identity import signature
@@ -123,7 +123,7 @@ def _tuples(query: WindowQuery, df: DataFrame) -> DataFrame:
 def _schema(query: WindowQuery, fields: pa.Schema, df: DataFrame) -> StructType:
     """The results' schema; windows that end at a time hand the watermark on with their end."""
     schema = schema_of(query, fields, df)
-    if query.time is not None and query.model.bounds is Bounds.TIME:
+    if query.time is not None and query.model.axis is Axis.TIME:
         end = schema[END]
         if end.dataType.typeName() == "timestamp":
             end.metadata = {_DELAY: 0}
