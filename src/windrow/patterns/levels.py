@@ -34,11 +34,11 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
     return Stages(tuple(groups))
 
 
-def _merge_emitters(groups: list[tuple[Node, ...]], behind: _Is) -> list[tuple[Node, ...]]:
-    """Merge each group that starts with an emitter into the one before if that ends so."""
+def _merge_emitters(groups: list[tuple[Node, ...]], with_last: _Is) -> list[tuple[Node, ...]]:
+    """Merge groups that start with an emitter into the one before, if that ends with such a node."""
     merged: list[tuple[Node, ...]] = []
     for own in groups:
-        if merged and behind(merged[-1][-1]) and _is_emitter(own[0]):
+        if merged and with_last(merged[-1][-1]) and _is_emitter(own[0]):
             merged[-1] = (*merged[-1], *own)
         else:
             merged.append(own)

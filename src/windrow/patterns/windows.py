@@ -19,7 +19,7 @@ import numpy as np
 
 from windrow.core.computation import Decompose
 from windrow.core.models import Axis, MappedWindow, mapped
-from windrow.engine.columns.control import PIECE, TIME
+from windrow.engine.columns.control import PIECE, RANK, TIME
 from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.stages.routes import (
@@ -78,8 +78,9 @@ class _Lowering:
     def __init__(self, query: WindowQuery, in_one_process: bool) -> None:
         self.query, self.in_one_process = query, in_one_process
         self.model = query.model
-        self.position = making.position(query.model)
         self.own_axis = own_axis(query.model)
+        self.position = self.own_axis or RANK
+        """The column that tells a tuple's windows to an emitter."""
         self.keeps_panes = making.can_keep_panes(query)
         # In one process tuples are not sent anywhere: the worker reduces them.
         is_early = self.keeps_panes and making.is_told_by_time(query.model)
@@ -170,10 +171,8 @@ class _Lowering:
         query, model, keys = self.query, mapped(self.model), self.query.keys
         emit_panes = ByWindow(model.panes(), self.position, keys, pattern.plq, what="pane")
         emit_windows = ByWindow(model.in_panes(), PIECE, keys, pattern.wlq, farm.batch, farm.outer)
-        of_panes, over_panes = (
-            Geometry.of_panes(model, self.position),
-            Geometry.over_panes(model),
-        )
+        of_panes = Geometry.of_panes(model, self.position)
+        over_panes = Geometry.over_panes(model)
         plq = partial(making.pane_level, query, of_panes, farm.share, pattern.plq)
         wlq = partial(making.window_level, query, over_panes, farm.outer, farm.batch, pattern.wlq)
         return [

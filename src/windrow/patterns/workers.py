@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from windrow.core.computation import Aggregation
 from windrow.core.models import Axis, Context, WindowModel
-from windrow.engine.columns.control import ARRIVAL, AXIS, RANK, TIME
+from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
 from windrow.engine.evaluate.evaluators import PiecesOfWindows, WholeWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.window_query import WindowQuery
@@ -129,11 +129,6 @@ def _order(query: WindowQuery) -> list[str]:
 def is_told_by_time(model: WindowModel) -> bool:
     """Whether a tuple's own time tells its windows."""
     return model.context is Context.CF and model.axis is Axis.TIME
-
-
-def position(model: WindowModel) -> str:
-    """The column that tells a tuple's windows to an emitter."""
-    return RANK if model.axis is Axis.RANK else TIME
 
 
 def can_keep_panes(query: WindowQuery) -> bool:

@@ -22,11 +22,11 @@ from windrow.kernels.rank_reduce import count_keys
 class PanedWinSeq(WindowLevelWorker):
     """Reduces each batch to partials of panes in one pass and keeps those in place of tuples.
 
-    For counts, sums and extremes of numbers, which do not mind the order of tuples: in time and
+    For counts, sums and extremes of numbers, which are not order-sensitive: in time and
     landmark windows a tuple counts at once, wherever in the batch it stands. Several partials of
     one pane, from batches that share it, stand side by side.
 
-    Time a batch: O(its tuples + windows fired); space O(panes of open windows).
+    Time per batch: O(its tuples + windows fired); space O(panes of open windows).
     """
 
     def __init__(
