@@ -35,7 +35,7 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
 
 
 def _merge_emitters(groups: list[tuple[Node, ...]], with_last: _Is) -> list[tuple[Node, ...]]:
-    """Merge groups that start with an emitter into the one before, if that ends with such a node."""
+    """Merge a group that starts with an emitter into the one before, if its last node fits."""
     merged: list[tuple[Node, ...]] = []
     for own in groups:
         if merged and with_last(merged[-1][-1]) and _is_emitter(own[0]):
