@@ -8,36 +8,51 @@ import numpy as np
 from hypothesis import strategies as st
 
 import windrow as wr
-from windrow.core import WindowModel
+from windrow.core import WindowModel, oracle
 
 lengths = st.integers(1, 12)
 slides = st.integers(1, 12)
 origins = st.integers(-20, 20)
 
-count_windows = st.builds(wr.CountWindow, lengths, st.none() | slides)
-time_windows = st.builds(wr.TimeWindow, lengths, st.none() | slides, origins)
-landmark_windows = st.builds(
-    lambda slide, times, origin: wr.LandmarkWindow(slide * times, slide, origin),
-    slides,
-    st.integers(1, 5),
-    origins,
-)
-session_windows = st.builds(wr.SessionWindow, lengths)
-slide_by_tuple_windows = st.builds(wr.SlideByTupleWindow, lengths, slides)
-slide_by_time_windows = st.builds(wr.SlideByTimeWindow, lengths, slides, origins)
-delta_windows = st.builds(wr.DeltaWindow, st.just("d"), lengths, slides) | st.builds(
-    wr.DeltaWindow, st.just("d"), st.floats(0.1, 9), st.floats(0.1, 9)
-)
-mapped_windows = count_windows | time_windows | landmark_windows | session_windows
-models: st.SearchStrategy[WindowModel] = st.one_of(
-    count_windows,
-    time_windows,
-    landmark_windows,
-    session_windows,
-    slide_by_tuple_windows,
-    slide_by_time_windows,
-    delta_windows,
-)
+
+def window_models(unit: int = 1) -> dict[str, st.SearchStrategy[WindowModel]]:
+    """A strategy per window model; durations and origins are multiples of the unit."""
+    lasting, every = lengths.map(lambda n: n * unit), slides.map(lambda n: n * unit)
+    since = origins.map(lambda n: n * unit)
+    change = lasting | st.floats(0.1 * unit, 9.0 * unit)
+    landmarks = st.tuples(every, st.integers(1, 5), since)
+    return {
+        "count": st.builds(wr.CountWindow, lengths, st.none() | slides),
+        "time": st.builds(wr.TimeWindow, lasting, st.none() | every, since),
+        "landmark": landmarks.map(lambda m: wr.LandmarkWindow(m[0] * m[1], m[0], m[2])),
+        "session": st.builds(wr.SessionWindow, lasting),
+        "slide by tuple": st.builds(wr.SlideByTupleWindow, lasting, slides),
+        "slide by time": st.builds(wr.SlideByTimeWindow, lengths, every, since),
+        "delta": st.builds(wr.DeltaWindow, st.just("d"), change, change),
+    }
+
+
+_MODELS: dict[str, st.SearchStrategy[Any]] = dict(window_models())
+count_windows, time_windows = _MODELS["count"], _MODELS["time"]
+landmark_windows, session_windows = _MODELS["landmark"], _MODELS["session"]
+slide_by_tuple_windows, slide_by_time_windows = _MODELS["slide by tuple"], _MODELS["slide by time"]
+delta_windows = _MODELS["delta"]
+interval_windows = count_windows | time_windows | landmark_windows
+models: st.SearchStrategy[WindowModel] = st.one_of(*window_models().values())
+models_in_milliseconds = st.one_of(*window_models(1000).values())
+"""The watermark moves in milliseconds, so durations of streams with a delay do too."""
+
+Extent = tuple[int, Any, Any, int, int]
+"""Id, start, end, and the places [lo, hi) of the tuples within their key."""
+
+
+def extents(model: WindowModel, axis: list[Any]) -> list[Extent]:
+    """The oracle's windows over one key's times, which a delta window takes for its attribute."""
+    rows = [{"t": t, "d": t, "place": i} for i, t in enumerate(axis)]
+    found = oracle.windows(model, rows, time="t" if model.needs_event_time else None)
+    places = [[row["place"] for row in w.rows] for w in found]
+    assert all(p == list(range(p[0], p[-1] + 1)) for p in places)
+    return [(w.id, w.start, w.end, p[0], p[-1] + 1) for w, p in zip(found, places, strict=True)]
 
 
 @st.composite
@@ -68,20 +83,3 @@ def rows(draw: st.DrawFn, max_size: int = 30, scale: int = 1) -> list[dict[str, 
             }
         )
     return draw(st.permutations(made))
-
-
-def in_milliseconds(model: WindowModel) -> WindowModel:
-    """The watermark moves in milliseconds, so times and durations do too."""
-    if isinstance(model, wr.TimeWindow):
-        return wr.TimeWindow(model.length * 1000, model.slide * 1000, model.origin * 1000)
-    if isinstance(model, wr.LandmarkWindow):
-        return wr.LandmarkWindow(model.every * 1000, model.slide * 1000, model.origin * 1000)
-    if isinstance(model, wr.SessionWindow):
-        return wr.SessionWindow(model.gap * 1000)
-    if isinstance(model, wr.SlideByTupleWindow):
-        return wr.SlideByTupleWindow(model.length * 1000, model.slide)
-    if isinstance(model, wr.SlideByTimeWindow):
-        return wr.SlideByTimeWindow(model.length, model.slide * 1000, model.origin * 1000)
-    if isinstance(model, wr.DeltaWindow):
-        return wr.DeltaWindow(model.on, model.length * 1000, model.slide * 1000)
-    return model

@@ -13,17 +13,21 @@ from windrow.api.join import Join, join
 from windrow.api.query import Query, stream
 from windrow.core import (
     Aggregate,
+    Axis,
     Commutative,
+    Context,
     CountWindow,
     DeltaWindow,
     Idempotent,
     Invertible,
     LandmarkWindow,
+    MappedWindow,
     SessionWindow,
     SlideByTimeWindow,
     SlideByTupleWindow,
     TimeWindow,
     Window,
+    WindowModel,
     WindrowError,
 )
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
@@ -67,7 +71,9 @@ def local_spark(**conf: object) -> SparkSession:
 __all__ = [
     "Aggregate",
     "Candidates",
+    "Axis",
     "Commutative",
+    "Context",
     "CountWindow",
     "DeltaWindow",
     "Idempotent",
@@ -75,6 +81,7 @@ __all__ = [
     "Join",
     "KeyFarm",
     "LandmarkWindow",
+    "MappedWindow",
     "PaneFarm",
     "Predicate",
     "Query",
@@ -87,6 +94,7 @@ __all__ = [
     "WinMapReduce",
     "WinSeq",
     "Window",
+    "WindowModel",
     "WindrowError",
     "band",
     "equi",

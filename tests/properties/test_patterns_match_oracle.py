@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import windrow as wr
 from tests.patterns import patterns
-from tests.streams import in_milliseconds, models, times
+from tests.streams import models_in_milliseconds, times
 from tests.trail import Trail
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
@@ -182,7 +182,7 @@ def draw_query(data: st.DataObject, model: WindowModel, delay: int) -> wr.Query:
 
 
 @settings(max_examples=1500)
-@given(st.data(), models.map(in_milliseconds), st.integers(0, 6))
+@given(st.data(), models_in_milliseconds, st.integers(0, 6))
 def test_aggregates(data: st.DataObject, model: WindowModel, delay: int) -> None:
     names = data.draw(st.lists(st.sampled_from([*FUNCTIONS]), min_size=1, max_size=3, unique=True))
     functions = {name: FUNCTIONS[name] for name in names}
@@ -196,7 +196,7 @@ def test_aggregates(data: st.DataObject, model: WindowModel, delay: int) -> None
 
 
 @settings(max_examples=700)
-@given(st.data(), models.map(in_milliseconds), st.integers(0, 6))
+@given(st.data(), models_in_milliseconds, st.integers(0, 6))
 def test_user_functions(data: st.DataObject, model: WindowModel, delay: int) -> None:
     base = draw_query(data, model, delay)
     returns = "n bigint, seqs array<bigint>"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow as wr
-from tests.streams import in_milliseconds, models, rows
+from tests.streams import models_in_milliseconds, rows
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
 
@@ -34,7 +34,11 @@ def _as_int(bound: pa.ChunkedArray) -> list[Any]:
 
 
 @given(
-    models, rows(scale=1000), st.sampled_from(["emit", "drop"]), st.integers(0, 20), st.booleans()
+    models_in_milliseconds,
+    rows(scale=1000),
+    st.sampled_from(["emit", "drop"]),
+    st.integers(0, 20),
+    st.booleans(),
 )
 def test_aggregates_equal_the_oracles(
     model: WindowModel,
@@ -43,7 +47,6 @@ def test_aggregates_equal_the_oracles(
     delay: int,
     is_keyed: bool,
 ) -> None:
-    model = in_milliseconds(model)
     key = ("k",) if is_keyed else ()
     query = wr.stream(pa.Table.from_pylist(stream, SCHEMA)).event_time("t", delay * 1000)
     query = query.key_by("k") if is_keyed else query

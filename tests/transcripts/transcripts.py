@@ -26,7 +26,7 @@ import yaml
 
 import windrow as wr
 from windrow import functions as wf
-from windrow.core import Bounds, WindowModel
+from windrow.core import Axis, WindowModel
 from windrow.patterns import Pattern
 
 MILLISECOND = 1000
@@ -116,7 +116,7 @@ def results_of(computation: str, xs: list[int]) -> tuple[Any, ...]:
 def expected_rows(
     transcript: dict[str, Any], step: dict[str, Any], computation: str
 ) -> Counter[Any]:
-    unit = MILLISECOND if model_of(transcript).bounds is Bounds.TIME else 1
+    unit = MILLISECOND if model_of(transcript).axis is Axis.TIME else 1
     return Counter(
         (k, id, start * unit, end * unit, *results_of(computation, xs))
         for k, id, start, end, xs in step["expect"]

@@ -11,7 +11,7 @@ from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Rows
 from windrow.core.durations import Duration, microseconds
 from windrow.core.errors import WindrowError, near_names, received
-from windrow.core.models import DeltaWindow, WindowModel
+from windrow.core.models import WindowModel
 from windrow.core.window import Window
 from windrow.patterns import Pattern, WinSeq, check_pattern
 
@@ -127,12 +127,8 @@ class Query:
             raise WindrowError(
                 'open_windows must be "emit" or "drop"', received("open_windows", open_windows)
             )
-        if isinstance(model, DeltaWindow):
-            self._resolved("DeltaWindow", (model.on,))
-            kind = self.source.types[model.on]
-            if kind not in ("tinyint", "smallint", "int", "bigint", "float", "double"):
-                rule = "DeltaWindow needs a numeric attribute"
-                raise WindrowError(rule, f"{model.on!r} of {kind}", "cast it first.")
+        self._resolved(type(model).__name__, model.columns, at_least=0)
+        model.check_types(self.source.types)
         return replace(self, model=model, open_windows=open_windows)._checked()
 
     def agg(self, **functions: Aggregate[Any, Any, Any]) -> Query:

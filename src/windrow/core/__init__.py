@@ -5,11 +5,11 @@ from windrow.core.aggregate import Aggregate, Commutative, Idempotent, Invertibl
 from windrow.core.durations import Duration, instant, microseconds
 from windrow.core.errors import WindrowError
 from windrow.core.models import (
-    Bounds,
+    Axis,
     Context,
     CountWindow,
     DeltaWindow,
-    Extents,
+    IntervalWindow,
     LandmarkWindow,
     MappedWindow,
     SessionWindow,
@@ -22,14 +22,14 @@ from windrow.core.window import Window
 
 __all__ = [
     "Aggregate",
-    "Bounds",
+    "Axis",
     "Commutative",
     "Context",
     "CountWindow",
     "DeltaWindow",
     "Duration",
-    "Extents",
     "Idempotent",
+    "IntervalWindow",
     "Invertible",
     "LandmarkWindow",
     "MappedWindow",

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.core.computation import Aggregation
-from windrow.core.models import DeltaWindow
 from windrow.engine.columns.arrays import to_microseconds
 from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.engine.window_query import WindowQuery
@@ -17,9 +16,7 @@ def needed_columns(query: WindowQuery) -> list[str]:
     """The input columns that the function or the order of tuples depend on."""
     if not isinstance(query.computation, Aggregation):
         return list(query.types)
-    needed = [*query.keys, *query.order_by, *query.computation.columns]
-    if isinstance(query.model, DeltaWindow):
-        needed.append(query.model.on)
+    needed = [*query.keys, *query.order_by, *query.computation.columns, *query.model.columns]
     return list(dict.fromkeys(needed))
 
 
@@ -28,7 +25,7 @@ def window_tuples(
 ) -> tuple[pa.Table, int]:
     """The tuples of a batch that belong somewhere, and how many do not.
 
-    A tuple without a time, or in a delta window without its attribute, belongs nowhere.
+    A tuple without a time, or without a column that the window model needs, belongs nowhere.
     Tuples are numbered as they arrive, from ``arrived`` on. A batch may bring its time in
     microseconds already, as the control column.
     """
@@ -42,7 +39,7 @@ def window_tuples(
             is_known = pc.is_valid(time)
             tuples, time = tuples.filter(is_known), time.filter(is_known)
         tuples = tuples.append_column(TIME, pa.array(to_microseconds(time)))
-    if isinstance(query.model, DeltaWindow):
-        is_unknown = pc.is_null(tuples[query.model.on], nan_is_null=True)
+    for name in query.model.columns:
+        is_unknown = pc.is_null(tuples[name], nan_is_null=True)
         tuples = tuples.filter(pc.invert(is_unknown))
     return tuples, len(batch) - len(tuples)

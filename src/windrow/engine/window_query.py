@@ -10,7 +10,7 @@ import pyarrow as pa
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
 from windrow.core.errors import WindrowError
-from windrow.core.models import Bounds, DeltaWindow, WindowModel
+from windrow.core.models import WindowModel
 from windrow.engine.columns.ddl import parse_schema, parse_type
 
 OpenWindows = Literal["emit", "drop"]
@@ -71,13 +71,4 @@ class WindowQuery:
 
     def bound_type(self) -> pa.DataType:
         """The type of ``window_start`` and ``window_end``."""
-        if self.model.bounds is Bounds.RANK:
-            return pa.int64()
-        if isinstance(self.model, DeltaWindow):
-            whole = isinstance(self.model.length, int) and self.types[self.model.on] in (
-                "tinyint", "smallint", "int", "bigint",
-            )  # fmt: skip
-            return pa.int64() if whole else pa.float64()
-        assert self.time is not None
-        has_zone = self.types[self.time] == "timestamp"
-        return parse_type("timestamp" if has_zone else "timestamp_ntz")
+        return parse_type(self.model.bound_type(self.types, self.time))

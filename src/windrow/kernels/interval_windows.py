@@ -5,35 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.core.models import interval
 from windrow.core.watermark import END_OF_STREAM
 from windrow.kernels.columns import Positions
 from windrow.kernels.compiled import compiled
 from windrow.kernels.fired import put_window, with_room
 from windrow.kernels.search import first_at_least
 
-
-@compiled
-def first_id(t: int, length: int, slide: int, every: int, origin: int) -> int:
-    """The first window of a tuple at ``t``; landmark windows have ``every > 0``."""
-    if every > 0:
-        return (t - origin) // slide + 1
-    return (t - origin - length) // slide + 1
-
-
-@compiled
-def last_id(t: int, slide: int, every: int, origin: int) -> int:
-    """The last window of a tuple at ``t``; less than the first window if it is in none."""
-    if every > 0:
-        return ((t - origin) // every + 1) * (every // slide)
-    return (t - origin) // slide
-
-
-@compiled
-def bounds_of(id: int, length: int, slide: int, every: int, origin: int) -> tuple[int, int]:
-    """Where window ``id`` starts and ends."""
-    if every > 0:
-        return origin + (id * slide - 1) // every * every, origin + id * slide
-    return origin + id * slide, origin + id * slide + length
+_last_ended = compiled(interval.last_ended)
+_last_id = compiled(interval.last_id)
+_bounds_of = compiled(interval.bounds_of)
 
 
 @compiled
@@ -85,8 +66,8 @@ def fire_intervals(
             continue
         limit = END_OF_STREAM
         if reached[k] != END_OF_STREAM:
-            limit = (reached[k] - origin - (0 if every > 0 else length)) // slide
-        id = max(next_id[k], first_id(axis[head[k]], length, slide, every, origin))
+            limit = _last_ended(reached[k], length, slide, origin)
+        id = max(next_id[k], _last_ended(axis[head[k]], length, slide, origin) + 1)
         lo, hi = head[k], head[k]
         while id <= limit and lo < tail[k]:
             if len(hosted) > 1:
@@ -94,13 +75,13 @@ def fire_intervals(
                 if own > id:
                     id = own
                     continue
-            start, end = bounds_of(id, length, slide, every, origin)
+            start, end = _bounds_of(id, length, slide, every, origin)
             while lo < tail[k] and axis[lo] < start:
                 lo += 1
             if lo == tail[k]:
                 break
             if axis[lo] >= end:
-                id = max(id + 1, first_id(axis[lo], length, slide, every, origin))
+                id = max(id + 1, _last_ended(axis[lo], length, slide, origin) + 1)
                 continue
             hi = max(lo, hi)
             if hi < tail[k] and axis[hi] < end:
@@ -114,6 +95,6 @@ def fire_intervals(
             next_id[k] = max(next_id[k], limit + 1)
         else:
             next_id[k] = max(next_id[k], id)
-        while head[k] < tail[k] and last_id(axis[head[k]], slide, every, origin) < next_id[k]:
+        while head[k] < tail[k] and _last_id(axis[head[k]], slide, every, origin) < next_id[k]:
             head[k] += 1
     return windows[:n]

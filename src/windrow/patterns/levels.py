@@ -1,14 +1,19 @@
 """The transformation levels: rewriting which nodes of a stage list run together.
 
-001_3806c06d13ee46ae, Figures 11 to 13. Level 0 keeps every emitter and collector as a stage of its
+After Mencagli 2019, Figures 11 to 13. Level 0 keeps every emitter and collector as a stage of its
 own. Level 1 merges neighbours. Level 2 removes the collectors between stages: what workers give
 goes straight to all workers of the next stage.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
+
+_Is: TypeAlias = Callable[[Node], bool]
 
 
 def group(pattern: Pattern, nodes: list[Node]) -> Stages:
@@ -18,33 +23,38 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
     groups: list[tuple[Node, ...]] = [(node,) for node in nodes]
     if isinstance(inner, PaneFarm | WinMapReduce):
         if inner.level >= 1:
-            groups = _merge_pairs(groups, Collector, Emitter)
+            groups = _merge_emitters(groups, _is_collector)
         if inner.level == 2:
             groups = _remove_collectors_between(groups)
     if is_farm and pattern.level >= 1:  # type: ignore[attr-defined]
         groups = _merge_last_collectors(groups)
-        groups = _merge_pairs(groups, Workers, Emitter, only_names=("Ranker", "Windower"))
+        groups = _merge_emitters(groups, _prepares)
     if is_farm and pattern.level == 2:  # type: ignore[attr-defined]
-        groups = _merge_pairs(groups, Emitter, Emitter)
+        groups = _merge_emitters(groups, _is_emitter)
     return Stages(tuple(groups))
 
 
-def _merge_pairs(
-    groups: list[tuple[Node, ...]],
-    first: type[Node],
-    second: type[Node],
-    only_names: tuple[str, ...] | None = None,
-) -> list[tuple[Node, ...]]:
-    """Merge each group that ends with a ``first`` with a next one that starts with a ``second``."""
+def _merge_emitters(groups: list[tuple[Node, ...]], with_last: _Is) -> list[tuple[Node, ...]]:
+    """Merge a group that starts with an emitter into the one before, if its last node fits."""
     merged: list[tuple[Node, ...]] = []
     for own in groups:
-        last = merged[-1][-1] if merged else None
-        is_named = only_names is None or (isinstance(last, Workers) and last.name in only_names)
-        if isinstance(last, first) and isinstance(own[0], second) and is_named:
+        if merged and with_last(merged[-1][-1]) and _is_emitter(own[0]):
             merged[-1] = (*merged[-1], *own)
         else:
             merged.append(own)
     return merged
+
+
+def _is_emitter(node: Node) -> bool:
+    return isinstance(node, Emitter)
+
+
+def _is_collector(node: Node) -> bool:
+    return isinstance(node, Collector)
+
+
+def _prepares(node: Node) -> bool:
+    return isinstance(node, Workers) and node.prepares
 
 
 def _remove_collectors_between(groups: list[tuple[Node, ...]]) -> list[tuple[Node, ...]]:

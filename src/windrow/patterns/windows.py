@@ -11,12 +11,16 @@ Where workers see only some of a key's tuples but need their ranks, a ranker com
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from windrow.core.computation import Decompose
-from windrow.core.models import CountWindow
+from windrow.core.models import Axis, MappedWindow, mapped
+from windrow.engine.columns.control import PIECE, RANK, TIME
+from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.stages.routes import (
     ByKey,
@@ -30,11 +34,16 @@ from windrow.engine.stages.routes import (
 )
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.windower import Share
+from windrow.engine.workers.geometry import Geometry, own_axis
+from windrow.engine.workers.ranker import Ranker
+from windrow.engine.workers.reducer import Reducer
+from windrow.engine.workers.rounds import RoundMapper, RoundReducer
+from windrow.engine.workers.worker import Worker
 from windrow.patterns import workers as making
 from windrow.patterns.levels import group
 from windrow.patterns.rules import check_pattern
 from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
-from windrow.patterns.workers import Interval
+from windrow.patterns.workers import Alike
 
 
 def window_stages(query: WindowQuery, pattern: Pattern, in_one_process: bool = False) -> Stages:
@@ -68,9 +77,14 @@ class _Farm:
 class _Lowering:
     def __init__(self, query: WindowQuery, in_one_process: bool) -> None:
         self.query, self.in_one_process = query, in_one_process
-        self.position = making.position(query)
+        self.model = query.model
+        self.own_axis = own_axis(query.model)
+        self.position = self.own_axis or RANK
+        """The column that tells a tuple's windows to an emitter."""
+        self.keeps_panes = making.can_keep_panes(query)
         # In one process tuples are not sent anywhere: the worker reduces them.
-        self.reduces_early = not in_one_process and making.can_reduce_early(query)
+        is_early = self.keeps_panes and making.is_told_by_time(query.model)
+        self.reduces_early = is_early and not in_one_process
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
 
@@ -89,69 +103,78 @@ class _Lowering:
 
     def _reduced(self, route: Route, farm: _Farm) -> list[Node]:
         """Emitters that send partials of panes in place of tuples."""
-        emit = Emitter(making.reduced_to_panes(self.query, route))
-        make = making.reduced_win_seq(self.query, farm.share)
+        query, geometry = self.query, Geometry.over_panes(self.model)
+        emit = Emitter(ReducedToPanes(query, geometry.pane, geometry.origin, TIME, route))
+        make = partial(making.reduced_win_seq, query, geometry, farm.share)
         return [emit, Workers("WinSeq", make, farm.n), Collector(farm.n)]
+
+    def _win_seq(
+        self, axis: str | None, share_of: Callable[[int], Share]
+    ) -> Callable[[int], Worker]:
+        if self.keeps_panes:
+            geometry = Geometry.over_panes(self.model)
+            return partial(making.paned_win_seq, self.query, geometry, axis, share_of)
+        return partial(making.win_seq, self.query, Geometry.of(self.model, axis), share_of)
+
+    def _by_window(self, model: MappedWindow, position: str, farm: _Farm) -> ByWindow:
+        return ByWindow(model, position, self.query.keys, farm.n, farm.batch)
 
     def _inner(self, pattern: Pattern, farm: _Farm) -> list[Node]:
         if isinstance(pattern, PaneFarm):
             return [*self._rankers(farm.n), *self._pane_farm(pattern, farm)]
         if isinstance(pattern, WinMapReduce):
-            return self._map_reduce(pattern, farm, making.own_axis(self.query))
-        make = making.win_seq(self.query, making.own_axis(self.query), farm.share)
-        return [Workers("WinSeq", make, farm.n)]
+            return self._map_reduce(pattern, farm, self.own_axis)
+        return [Workers("WinSeq", self._win_seq(self.own_axis, farm.share), farm.n)]
 
     def _rankers(self, n: int) -> list[Node]:
-        if not isinstance(self.query.model, CountWindow):
+        if self.model.axis is not Axis.RANK:
             return []
-        return [Workers("Ranker", making.ranker(self.query), n)]
+        return [Workers("Ranker", Alike(Ranker, (self.query,)), n, prepares=True)]
 
     def _win_farm(self, pattern: WinFarm) -> list[Node]:
-        query, n = self.query, pattern.n
-        inner = pattern.inner
-        is_agnostic = pattern.workers == "agnostic" and not isinstance(inner, PaneFarm)
-        if is_agnostic:
+        n, inner = pattern.n, pattern.inner
+        if pattern.workers == "agnostic" and not isinstance(inner, PaneFarm):
             return [*self._agnostic(pattern), Collector(n)]
         farm = _Farm(n, n, pattern.batch)
-        assert isinstance(query.model, Interval)
-        by_window = ByWindow(query.model, self.position, query.keys, n, pattern.batch)
+        by_window = self._by_window(mapped(self.model), self.position, farm)
         if self.in_one_process and isinstance(inner, WinSeq):
-            host = making.win_seq(query, self.position, farm.whole)
-            emit = Emitter(ToHost(by_window))
-            return [*self._rankers(1), emit, Workers(f"WinSeq of {n}", host, 1), Collector(1)]
+            host = Workers(f"WinSeq of {n}", self._win_seq(self.position, farm.whole), 1)
+            return [*self._rankers(1), Emitter(ToHost(by_window)), host, Collector(1)]
         if isinstance(inner, WinSeq) and self.reduces_early:
-            windows = making.windows_of_panes(query.model)
-            position, batch = windows.position, pattern.batch
-            return self._reduced(ByWindow(windows.model, position, query.keys, n, batch), farm)
-        emit = Emitter(by_window)
+            return self._reduced(self._by_window(mapped(self.model).in_panes(), PIECE, farm), farm)
         if isinstance(inner, PaneFarm):
             body = self._pane_farm(inner, farm)
         elif isinstance(inner, WinMapReduce):
             body = self._map_reduce(inner, farm, self.position)
         else:
-            body = [Workers("WinSeq", making.win_seq(query, self.position, farm.share), n)]
-        return [*self._rankers(1), emit, *body, Collector(n)]
+            body = [Workers("WinSeq", self._win_seq(self.position, farm.share), n)]
+        return [*self._rankers(1), Emitter(by_window), *body, Collector(n)]
+
+    def _windower(
+        self, axis: str | None, farm: _Farm, batch: int, executors: int, parts: int
+    ) -> Node:
+        """A windower per instance, which decides on windows for so many executors."""
+        geometry = Geometry.of(self.model, axis)
+        given = (self.query, geometry, farm.share, batch, executors, parts)
+        return Workers("Windower", partial(making.windower, *given), farm.n, prepares=True)
 
     def _agnostic(self, pattern: WinFarm) -> list[Node]:
-        query, n, inner = self.query, pattern.n, pattern.inner
+        n, inner = pattern.n, pattern.inner
         parts = inner.map if isinstance(inner, WinMapReduce) else 1
-        axis = making.own_axis(query)
-        make = making.windower(query, axis, _Farm().share, pattern.batch, n, parts)
-        emit = Emitter(InTurn(n))
+        first = [self._windower(self.own_axis, _Farm(), pattern.batch, n, parts)]
         if isinstance(inner, WinMapReduce):
-            return [Workers("Windower", make, 1), emit, *self._reduce_parts(inner, _Farm(n))]
-        executor = Workers("Executor", making.executor(query, False), n)
-        return [Workers("Windower", make, 1), emit, executor]
+            return [*first, Emitter(InTurn(n)), *self._reduce_parts(inner, _Farm(n))]
+        executor = partial(making.executor, self.query, False)
+        return [*first, Emitter(InTurn(n)), Workers("Executor", executor, n)]
 
     def _pane_farm(self, pattern: PaneFarm, farm: _Farm) -> list[Node]:
-        query, keys = self.query, self.query.keys
-        panes, windows = making.panes(query.model), making.windows_of_panes(query.model)
-        emit_panes = ByWindow(panes, self.position, keys, pattern.plq)
-        emit_windows = ByWindow(
-            windows.model, windows.position, keys, pattern.wlq, farm.batch, farm.outer
-        )
-        plq = making.pane_level(query, self.position, farm.share, pattern.plq)
-        wlq = making.window_level(query, windows, farm.outer, farm.batch, pattern.wlq)
+        query, model, keys = self.query, mapped(self.model), self.query.keys
+        emit_panes = ByWindow(model.panes(), self.position, keys, pattern.plq, what="pane")
+        emit_windows = ByWindow(model.in_panes(), PIECE, keys, pattern.wlq, farm.batch, farm.outer)
+        of_panes = Geometry.of_panes(model, self.position)
+        over_panes = Geometry.over_panes(model)
+        plq = partial(making.pane_level, query, of_panes, farm.share, pattern.plq)
+        wlq = partial(making.window_level, query, over_panes, farm.outer, farm.batch, pattern.wlq)
         return [
             Emitter(emit_panes),
             Workers("PLQ", plq, farm.n * pattern.plq),
@@ -162,11 +185,11 @@ class _Lowering:
         ]
 
     def _map_reduce(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
-        query = self.query
-        if not making.is_timed_interval(query.model) or self.n_rounds > 1:
-            make = making.windower(query, axis, farm.share, 1, 1, pattern.map)
-            return [Workers("Windower", make, farm.n), *self._reduce_parts(pattern, farm)]
-        mapper = making.mapper(query, farm.share, pattern.map)
+        if not making.is_told_by_time(self.model) or self.n_rounds > 1:
+            windower = self._windower(axis, farm, 1, 1, pattern.map)
+            return [windower, *self._reduce_parts(pattern, farm)]
+        geometry = Geometry.of(self.model, TIME)
+        mapper = partial(making.mapper, self.query, geometry, farm.share, pattern.map)
         return [
             Emitter(Dealt(pattern.map)),
             Workers("MAP", mapper, farm.n * pattern.map),
@@ -177,24 +200,24 @@ class _Lowering:
         """MAP on parts of windows that a windower has decided, then REDUCE; in rounds."""
         query, n_map = self.query, farm.n * pattern.map
         if self.n_rounds == 1:
-            executor = Workers("MAP", making.executor(query, True), n_map)
+            executor = Workers("MAP", partial(making.executor, query, True), n_map)
             return [Emitter(ByPart(pattern.map)), executor, *self._reduce(pattern, farm)]
         nodes: list[Node] = []
         for number in range(self.n_rounds):
             is_last = number == self.n_rounds - 1
-            mapper = making.round_mapper(query, number, is_last)
+            mapper = Alike(RoundMapper, (query, number, is_last))
             nodes += [Emitter(ByPart(pattern.map)), Workers(f"MAP {number}", mapper, n_map)]
             if is_last:
                 break
             emit = Emitter(ByPiece(query.keys, pattern.reduce, farm.outer))
-            reducer = making.round_reducer(query, number)
+            reducer = Alike(RoundReducer, (query, number))
             reduce = Workers(f"REDUCE {number}", reducer, farm.n * pattern.reduce)
             nodes += [Collector(pattern.map), emit, reduce, Collector(pattern.reduce)]
         return [*nodes, *self._reduce(pattern, farm)]
 
     def _reduce(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
         route = ByPiece(self.query.keys, pattern.reduce, farm.outer)
-        reducer = making.reducer(self.query)
+        reducer = Alike(Reducer, (self.query,))
         return [
             Collector(pattern.map),
             Emitter(route),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from windrow.core.models import Context, CountWindow, LandmarkWindow, TimeWindow
+from windrow.core.models import Context
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 
@@ -29,11 +29,8 @@ def choose(query: WindowQuery, cores: int) -> Choice:
         return Choice(KeyFarm(cores), "the stream has keys: they are independent of each other")
     computation, model = query.computation, query.model
     if computation.is_decomposable and not computation.minds_order:
-        if isinstance(model, TimeWindow | CountWindow) and model.slide < model.length:
+        if model.pane_length is not None and model.shares_tuples:
             why = "no keys, overlapping windows, a function of pieces: panes are shared"
-            return Choice(PaneFarm(cores, 1, level=2), why)
-        if isinstance(model, LandmarkWindow):
-            why = "no keys, growing windows, a function of pieces: panes are shared"
             return Choice(PaneFarm(cores, 1, level=2), why)
         why = "no keys, windows that share little, a function of pieces: each is split"
         return Choice(WinMapReduce(cores, 1, level=2), why)

@@ -18,11 +18,12 @@ from pyspark.sql import functions as F
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
-from windrow.core.models import LandmarkWindow, TimeWindow
+from windrow.core.models import Axis, IntervalWindow
 from windrow.engine.columns.control import ARRIVAL, PIECE
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.window_query import END, ID, START, WindowQuery
+from windrow.engine.workers.geometry import Geometry
 from windrow.functions.count import Count
 from windrow.functions.count_distinct import CountDistinct
 from windrow.functions.extremes import Max, Min
@@ -91,8 +92,9 @@ def is_wholly_native(query: WindowQuery) -> bool:
     """Whether windows share no tuples and Spark has every function."""
     model, computation = query.model, query.computation
     return (
-        isinstance(model, TimeWindow)
-        and model.slide >= model.length
+        isinstance(model, IntervalWindow)
+        and model.axis is Axis.TIME
+        and not (model.every or model.shares_tuples)
         and isinstance(computation, Aggregation)
         and all(_has_expression(f) for f in computation.functions.values())
     )
@@ -100,7 +102,8 @@ def is_wholly_native(query: WindowQuery) -> bool:
 
 def has_native_panes(query: WindowQuery) -> bool:
     """Whether Spark can compute the partials of panes: counts, sums and extremes of numbers."""
-    is_paned = isinstance(query.model, TimeWindow | LandmarkWindow)
+    model = query.model
+    is_paned = model.axis is Axis.TIME and model.pane_length is not None
     if not is_paned or not isinstance(query.computation, Aggregation):
         return False
     partials = PartialColumns(query)
@@ -114,7 +117,7 @@ def has_native_panes(query: WindowQuery) -> bool:
 def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> DataFrame:
     """The results, by ``groupBy`` of key and window alone."""
     model, computation = query.model, query.computation
-    assert isinstance(model, TimeWindow)
+    assert isinstance(model, IntervalWindow)
     assert isinstance(computation, Aggregation)
     assert query.time is not None
     since = microseconds_of(column(query.time), query.types[query.time]) - F.lit(model.origin)
@@ -148,13 +151,11 @@ def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> Da
 
 def panes(query: WindowQuery, rows: DataFrame) -> DataFrame:
     """The partials of (key, pane): the key columns, the pane, the partial columns."""
-    model = query.model
-    assert isinstance(model, TimeWindow | LandmarkWindow)
+    geometry = Geometry.over_panes(query.model)
     assert query.time is not None
-    since = microseconds_of(column(query.time), query.types[query.time]) - F.lit(model.origin)
+    since = microseconds_of(column(query.time), query.types[query.time]) - F.lit(geometry.origin)
     placed = rows.filter(column(query.time).isNotNull()).withColumn(SINCE, since)
-    length = model.pane_length
-    assert length is not None
+    length = geometry.pane
     pane = F.expr(f"(`{SINCE}` - pmod(`{SINCE}`, {length}L)) div {length}L")
     partials = PartialColumns(query)
     columns = []

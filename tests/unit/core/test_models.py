@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import windrow as wr
+from windrow import functions as wf
 from windrow.core import Context, WindowModel
 
 NOT_COUNTS: list[Any] = [0, -1, 2.5, "1 s", "10", timedelta(seconds=1), True]
@@ -74,7 +75,6 @@ def test_landmark_every_must_be_a_multiple_of_slide() -> None:
 )
 def test_taxonomy_and_panes(model: WindowModel, context: Context, pane_length: int | None) -> None:
     assert model.context is context
-    assert model.context.is_forward_context_free == (context is not Context.FCA)
     assert model.pane_length == pane_length
     assert pickle.loads(pickle.dumps(model)) == model
 
@@ -89,10 +89,16 @@ def test_models_are_values() -> None:
 
 def windows(model: WindowModel, timeline: str) -> list[str]:
     """The windows over a timeline: one character a microsecond, a digit that many ties."""
-    axis = np.array([i for i, c in enumerate(timeline) if c.isdigit() for _ in range(int(c))])
-    e = model.extents(axis.astype(np.int64))
-    rows = zip(e.ids, e.start, e.end, e.lo, e.hi, strict=True)
-    return [f"{w}: {start}..{end} #{lo}-{hi}" for w, start, end, lo, hi in rows]
+    times = [i for i, c in enumerate(timeline) if c.isdigit() for _ in range(int(c))]
+    places = range(len(times))
+
+    def shown(w: wr.Window) -> dict[str, str]:
+        return {"w": f"{w.id}: {w.start}..{w.end} #{w['place'][0]}-{w['place'][-1] + 1}"}
+
+    columns = {"t": np.array(times, np.int64), "d": np.array(times, np.int64)}
+    stream = wr.stream({**columns, "place": np.array(places, np.int64)}).event_time("t")
+    found: list[str] = stream.window(model).apply(shown, "w string").collect()["w"].to_pylist()
+    return found
 
 
 #            0123456789012345
@@ -163,8 +169,9 @@ def test_delta_windows_exclude_their_trigger() -> None:
 
 
 def test_decreasing_delta_attribute_is_an_error() -> None:
-    with pytest.raises(wr.WindrowError, match="never decreases within a key: 'd'; got 1 after 2"):
-        wr.DeltaWindow("d", 1, 1).extents(np.array([0, 2, 1]))
+    with pytest.raises(wr.WindrowError, match="never decreases within a key: 'd', key None; got 1"):
+        table = {"d": np.array([0, 2, 1])}
+        wr.stream(table).window(wr.DeltaWindow("d", 1, 1)).agg(n=wf.count()).collect()
 
 
 @pytest.mark.parametrize(
@@ -180,4 +187,4 @@ def test_decreasing_delta_attribute_is_an_error() -> None:
     ],
 )
 def test_no_tuples_no_windows(model: WindowModel) -> None:
-    assert len(model.extents(np.empty(0, np.int64))) == 0
+    assert windows(model, "") == []

@@ -13,7 +13,7 @@ import windrow as wr
 from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.engine.in_process import WindowRunner
-from windrow.engine.workers import win_seq
+from windrow.engine.workers import window_worker
 from windrow.patterns.windows import window_stages
 
 N = 1200
@@ -49,7 +49,7 @@ def streamed(query: wr.Query, restarts: bool) -> tuple[list[Any], int]:
 def test_keys_without_tuples_are_forgotten_and_results_stay(
     monkeypatch: pytest.MonkeyPatch, model: WindowModel, function: Any, restarts: bool
 ) -> None:
-    monkeypatch.setattr(win_seq, "LEAST_FORGOTTEN", 10)
+    monkeypatch.setattr(window_worker, "LEAST_FORGOTTEN", 10)
     query = wr.stream(ROWS).key_by("k").event_time("t").window(model).agg(found=function)
     found, most = streamed(query, restarts)
     assert found == rows_of([query.collect()])
@@ -57,7 +57,7 @@ def test_keys_without_tuples_are_forgotten_and_results_stay(
 
 
 def test_keys_with_ranks_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(win_seq, "LEAST_FORGOTTEN", 10)
+    monkeypatch.setattr(window_worker, "LEAST_FORGOTTEN", 10)
     query = wr.stream(ROWS).key_by("k").event_time("t").window(wr.CountWindow(3))
     found, most = streamed(query.agg(n=wf.count()), restarts=True)
     assert len(found) == N // 3

@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import windrow as wr
 from windrow.core import WindowModel
 from windrow.engine.columns.control import AXIS
 from windrow.engine.columns.storage import Stored
-from windrow.engine.windows.buffer import WindowBuffer
-from windrow.engine.workers.lateness import find_windows
+from windrow.engine.windows import WindowBuffer, windower_class
 
 
 def fates(
@@ -27,10 +25,11 @@ def fates_of_keys(
     axis = np.array([t for own in held for t in own], np.int64)
     owners = np.repeat(np.arange(len(held)), [len(own) for own in held])
     buffer.append(owners, {AXIS: Stored(axis)})
-    ruling: NDArray[np.int64] = buffer.columns[AXIS].values
-    kept, lost = find_windows(model, np.array(times), np.array(codes), watermark, ruling, buffer)
-    assert not (kept & lost).any()
-    return "".join("k" if k else "l" if n else "-" for k, n in zip(kept, lost, strict=True))
+    windower = windower_class(model)(model)
+    late = windower.judge_late(np.array(times), np.array(codes), watermark, buffer)
+    assert not (late.is_kept & late.is_lost).any()
+    both = zip(late.is_kept, late.is_lost, strict=True)
+    return "".join("k" if k else "l" if n else "-" for k, n in both)
 
 
 def test_time_windows_keep_what_is_in_a_window_not_fired() -> None:

@@ -163,7 +163,7 @@ def test_routes_describe_themselves() -> None:
     described = {
         ByKey(("a", "b"), 3): "hash(a, b) mod 3",
         ByKey((), 2): "hash(no key) mod 2",
-        ByWindow(panes, TIME, ("k",), 2): "pane i of key k to (hash(k) + i) mod 2",
+        ByWindow(panes, TIME, ("k",), 2, what="pane"): "pane i of key k to (hash(k) + i) mod 2",
         ByWindow(windows, TIME, ("k",), 4, 2): "window i of key k to (hash(k) + i // 2) mod 4",
         Dealt(3): "tuples round-robin mod 3",
         ByPiece(("k",), 2): "parts of window i of key k to (hash(k) + i) mod 2",

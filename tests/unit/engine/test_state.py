@@ -30,7 +30,7 @@ from windrow.engine.state import chunks as chunk_log
 from windrow.engine.state import log as state
 from windrow.engine.state.log import MemoryStore, NotAnAncestor, StateLog
 from windrow.engine.windows import placing
-from windrow.engine.workers import win_seq
+from windrow.engine.workers import window_worker
 from windrow.engine.workers.worker import Worker
 from windrow.patterns.windows import window_stages
 
@@ -57,7 +57,7 @@ def much_is_little() -> Iterator[None]:
         patch.multiple(state, _MOST_RECORDS=3, _LEAST_ENTRIES=2),
         patch.multiple(chunk_log, _MOST_CHUNKS=4, _MERGED=3, LEAST_CHUNK=2, _SPARE=1),
         patch.object(placing, "_MANY", 2),
-        patch.object(win_seq, "LEAST_FORGOTTEN", 2),
+        patch.object(window_worker, "LEAST_FORGOTTEN", 2),
     ):
         yield
 

@@ -1,8 +1,6 @@
-"""Interval windows fired step by step equal the models' own extents over all tuples."""
+"""Interval windows fired step by step equal the oracle's over all tuples."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +9,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import windrow as wr
-from tests.streams import count_windows, landmark_windows, time_windows, times
+from tests.streams import (
+    count_windows,
+    extents,
+    interval_windows,
+    landmark_windows,
+    time_windows,
+    times,
+)
+from windrow.core import IntervalWindow
 from windrow.core.watermark import BEGINNING, END_OF_STREAM
 from windrow.kernels.interval_windows import fire_intervals, next_hosted
 
-Interval = wr.CountWindow | wr.TimeWindow | wr.LandmarkWindow
 Int64s = NDArray[np.int64]
 ALL = np.ones(1, np.bool_)
 
@@ -23,13 +28,13 @@ ALL = np.ones(1, np.bool_)
 class Keys:
     """The tuples and the state of a few keys, as the kernel wants them."""
 
-    def __init__(self, axes: list[list[int]], model: Interval, shift: list[int]) -> None:
+    def __init__(self, axes: list[list[int]], model: IntervalWindow, shift: list[int]) -> None:
         self.model = model
         self.axis = np.array([t for axis in axes for t in axis], np.int64)
         ends = np.cumsum([len(a) for a in axes], dtype=np.int64)
         self.head = np.concatenate([[0], ends[:-1]]).astype(np.int64)
         self.begin, self.tail, self.end = self.head.copy(), self.head.copy(), ends
-        self.is_ranked = isinstance(model, wr.CountWindow)
+        self.is_ranked = model.ranks_tuples
         self.next_id = np.full(len(axes), 0 if self.is_ranked else BEGINNING, np.int64)
         self.shift = np.array(shift, np.int64)
 
@@ -41,7 +46,6 @@ class Keys:
         reached = np.full(len(self.head), watermark, np.int64)
         if self.is_ranked and watermark != END_OF_STREAM:
             reached = self.tail - self.begin
-        is_landmark = isinstance(model, wr.LandmarkWindow)
         found = fire_intervals(
             self.axis,
             self.head,
@@ -50,23 +54,21 @@ class Keys:
             self.shift,
             hosted,
             batch,
-            0 if is_landmark else model.length,  # type: ignore[union-attr]
+            model.length,
             model.slide,
-            model.every if isinstance(model, wr.LandmarkWindow) else 0,
-            0 if isinstance(model, wr.CountWindow) else model.origin,
+            model.every,
+            model.origin,
             reached,
         )
         rows: list[list[int]] = found.tolist()
         return rows
 
 
-def expected(model: Interval, axes: list[list[int]]) -> list[list[int]]:
+def expected(model: IntervalWindow, axes: list[list[int]]) -> list[list[int]]:
     """Key, id and the positions of the tuples of every window."""
     rows, before = [], 0
     for k, axis in enumerate(axes):
-        windows = model.extents(np.array(axis, np.int64))
-        columns: Any = (windows.ids, windows.lo + before, windows.hi + before)
-        rows += [[k, *row] for row in zip(*(c.tolist() for c in columns), strict=True)]
+        rows += [[k, id, lo + before, hi + before] for id, _, _, lo, hi in extents(model, axis)]
         before += len(axis)
     return rows
 
@@ -77,7 +79,7 @@ def expected(model: Interval, axes: list[list[int]]) -> list[list[int]]:
     st.lists(st.integers(-60, 300), max_size=5).map(sorted),
 )
 def test_time_and_landmark_windows(
-    model: Interval, axes: list[list[int]], watermarks: list[int]
+    model: IntervalWindow, axes: list[list[int]], watermarks: list[int]
 ) -> None:
     keys = Keys(axes, model, [0] * len(axes))
     found: list[list[int]] = []
@@ -85,18 +87,15 @@ def test_time_and_landmark_windows(
         passed = [sum(t < watermark for t in axis) for axis in axes]
         keys.tail = np.maximum(keys.tail, keys.end - [len(a) for a in axes] + passed)
         fired = keys.fire(watermark)
-        ends = [t for _, id, _, _ in fired for t in _ends(model, id)]
-        assert all(end <= watermark for end in ends)
+        assert all(_end(model, id) <= watermark for _, id, _, _ in fired)
         found += fired
     keys.tail = keys.end.copy()
     found += keys.fire(END_OF_STREAM)
     assert sorted(found) == expected(model, axes)
 
 
-def _ends(model: Interval, id: int) -> list[int]:
-    assert not isinstance(model, wr.CountWindow)
-    length = 0 if isinstance(model, wr.LandmarkWindow) else model.length
-    return [model.origin + id * model.slide + length]
+def _end(model: IntervalWindow, id: int) -> int:
+    return model.origin + id * model.slide + model.length
 
 
 @given(count_windows, st.lists(st.integers(0, 25), min_size=1, max_size=3), st.integers(1, 4))
@@ -117,16 +116,16 @@ def test_count_windows_fire_with_their_last_tuple(
 
 
 @given(
-    time_windows | landmark_windows | count_windows,
+    interval_windows,
     st.lists(st.integers(0, 40), max_size=20).map(sorted),
     st.integers(1, 4),
     st.integers(1, 3),
     st.integers(0, 5),
 )
 def test_every_window_is_fired_by_exactly_one_worker(
-    model: Interval, axis: list[int], n: int, batch: int, shift: int
+    model: IntervalWindow, axis: list[int], n: int, batch: int, shift: int
 ) -> None:
-    axis = list(range(len(axis))) if isinstance(model, wr.CountWindow) else axis
+    axis = list(range(len(axis))) if model.ranks_tuples else axis
     found = []
     for worker in range(n):
         keys = Keys([axis], model, [shift])

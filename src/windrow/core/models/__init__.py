@@ -1,20 +1,21 @@
-"""The seven window models, one a file."""
+"""The seven window models, one per file."""
 
 from windrow.core.models.count import CountWindow
 from windrow.core.models.delta import DeltaWindow
+from windrow.core.models.interval import IntervalWindow
 from windrow.core.models.landmark import LandmarkWindow
-from windrow.core.models.model import Bounds, Context, Extents, MappedWindow, WindowModel
+from windrow.core.models.model import Axis, Context, MappedWindow, WindowModel, mapped
 from windrow.core.models.session import SessionWindow
 from windrow.core.models.slide_by_time import SlideByTimeWindow
 from windrow.core.models.slide_by_tuple import SlideByTupleWindow
 from windrow.core.models.time import TimeWindow
 
 __all__ = [
-    "Bounds",
+    "Axis",
     "Context",
     "CountWindow",
     "DeltaWindow",
-    "Extents",
+    "IntervalWindow",
     "LandmarkWindow",
     "MappedWindow",
     "SessionWindow",
@@ -22,4 +23,5 @@ __all__ = [
     "SlideByTupleWindow",
     "TimeWindow",
     "WindowModel",
+    "mapped",
 ]

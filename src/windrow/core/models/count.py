@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from windrow.core.models.model import (
-    Axis,
-    Bounds,
-    Context,
-    Extents,
-    Int64s,
-    MappedWindow,
-    positive_count,
-)
+from windrow.core.models.interval import IntervalWindow
+from windrow.core.models.model import Axis, positive_count
 
 
 @dataclass(frozen=True, init=False)
-class CountWindow(MappedWindow):
+class CountWindow(IntervalWindow):
     """The last ``length`` tuples, every ``slide`` tuples.
 
     E(w) = { t_i : w*slide <= i < w*slide + length }, i the tuple's rank within its key, w >= 0.
     M(t_i) = [max(0, ceil((i - length + 1) / slide)) .. floor(i / slide)].
 
-    >>> CountWindow(4, slide=2).extents(np.zeros(5)).hi
-    array([4, 5, 5])
+    >>> import numpy as np
+    >>> CountWindow(4, slide=2).mapping(np.arange(5))
+    (array([0, 0, 0, 0, 1]), array([0, 0, 1, 1, 2]))
     """
 
     length: int
     slide: int
 
-    context = Context.CF
-    bounds = Bounds.RANK
+    axis = Axis.RANK
     needs_event_time = False
     ranks_tuples = True
+    every = 0
+    origin = 0
 
     def __init__(self, length: int, slide: int | None = None) -> None:
         hint = "leave slide out for tumbling windows."
@@ -45,21 +36,8 @@ class CountWindow(MappedWindow):
         object.__setattr__(self, "length", length)
         object.__setattr__(self, "slide", slide)
 
-    @property
-    def pane_length(self) -> int:
-        return math.gcd(self.length, self.slide)
+    def panes(self) -> CountWindow:
+        return CountWindow(self.pane_length)
 
-    def mapping(self, position: Axis) -> tuple[Int64s, Int64s]:
-        """M over ranks."""
-        first = np.maximum((position - self.length) // self.slide + 1, 0)
-        return first, position // self.slide
-
-    def extents(self, axis: Axis) -> Extents:
-        start = np.arange(0, len(axis), self.slide, dtype=np.int64)
-        end = start + self.length
-        return Extents.of(start // self.slide, start, end, start, np.minimum(end, len(axis)))
-
-    def fired(self, windows: Extents, watermark: int | None) -> NDArray[np.bool_]:
-        """Once its last tuple has taken its place."""
-        is_full: NDArray[np.bool_] = windows.hi - windows.lo == self.length
-        return is_full
+    def in_panes(self) -> CountWindow:
+        return CountWindow(self.length // self.pane_length, self.slide // self.pane_length)

@@ -1,12 +1,12 @@
-"""What every window model has: a context class, an extent function, a firing rule."""
+"""What every window model says of itself: context, axis, columns, bounds and panes."""
 
 from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
 from enum import Enum
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from windrow.core.durations import microseconds
 from windrow.core.errors import WindrowError, received
 
 Int64s: TypeAlias = NDArray[np.int64]
-Axis: TypeAlias = NDArray[Any]
-"""What rules a model's windows: times (int64 microseconds) or the values of an attribute."""
 
 
 class Context(Enum):
@@ -26,73 +24,54 @@ class Context(Enum):
     FCF = "forward context free: the tuple and those before it"
     FCA = "forward context aware: tuples after it, too"
 
-    @property
-    def is_forward_context_free(self) -> bool:
-        return self is not Context.FCA
 
+class Axis(Enum):
+    """What a model's windows lie on; their bounds are values of it."""
 
-class Bounds(Enum):
-    """What ``window_start`` and ``window_end`` measure."""
-
-    TIME = "timestamp"
-    RANK = "long"
-    ATTRIBUTE = "the attribute's type"
-
-
-@dataclass(frozen=True)
-class Extents:
-    """The non-empty windows of one key, in order of their ids.
-
-    ``E(ids[j])`` is the tuples at positions ``lo[j] <= i < hi[j]`` of the key's ordered tuples:
-    in every model a window is a contiguous run of them.
-    """
-
-    ids: Int64s
-    start: Axis
-    end: Axis
-    lo: Int64s
-    hi: Int64s
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def where(self, kept: NDArray[np.bool_]) -> Extents:
-        columns = (self.ids, self.start, self.end, self.lo, self.hi)
-        return Extents(*(c[kept] for c in columns))
-
-    @staticmethod
-    def of(ids: Int64s, start: Axis, end: Axis, lo: Axis, hi: Axis) -> Extents:
-        """The windows given, less the empty ones."""
-        return Extents(ids, start, end, lo.astype(np.int64), hi.astype(np.int64)).where(lo < hi)
+    TIME = "event time, in microseconds"
+    RANK = "a tuple's rank within its key"
+    ATTRIBUTE = "the value of the first of the model's columns"
 
 
 class WindowModel(ABC):
     """A window model: which tuples belong to window w of a key.
 
-    The *axis* is the key's ordered tuples seen by the model: their times, or, for a delta window,
-    their attribute. Count windows use only its length.
+    The model describes itself; the windower registered for it in ``windrow.engine.windows`` tells
+    which windows fire. In every model a window is a contiguous run of its key's ordered tuples.
     """
 
     context: ClassVar[Context]
-    bounds: ClassVar[Bounds]
+    axis: ClassVar[Axis]
     needs_event_time: ClassVar[bool] = True
     ranks_tuples: ClassVar[bool]
     """Whether a tuple has a place among the others that a late one can no longer take."""
 
-    @abstractmethod
-    def extents(self, axis: Axis) -> Extents:
-        """E: the non-empty windows over all tuples of a key, in their order."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The input columns the model needs; a tuple with a null or NaN there belongs nowhere."""
+        return ()
 
-    @abstractmethod
-    def fired(self, windows: Extents, watermark: int | None) -> NDArray[np.bool_]:
-        """Which windows over the tuples before ``watermark`` have fired once it is reached.
+    def check_types(self, types: Mapping[str, str]) -> None:
+        """Raise a ``WindrowError`` if the model cannot use columns of these types (DDL names)."""
+        return
 
-        Without event time there is no watermark (None): every tuple has taken its place.
-        """
+    def bound_type(self, types: Mapping[str, str], time: str | None) -> str:
+        """The type of ``window_start`` and ``window_end``, as a DDL name."""
+        if self.axis is Axis.RANK:
+            return "bigint"
+        if self.axis is Axis.ATTRIBUTE:
+            return "double"
+        assert time is not None
+        return "timestamp" if types[time] == "timestamp" else "timestamp_ntz"
 
     def closed_at(self, time: int) -> int:
         """The watermark at which the windows of a tuple at ``time`` have fired, if they will."""
         return time + 1
+
+    @property
+    def shares_tuples(self) -> bool:
+        """Whether a tuple may belong to several windows."""
+        return True
 
     @property
     def pane_length(self) -> int | None:
@@ -101,30 +80,31 @@ class WindowModel(ABC):
 
 
 class MappedWindow(WindowModel):
-    """A forward-context-free model: M(t) tells a tuple's windows when the tuple arrives."""
+    """A context-free model: a tuple's own time or rank, its position, tells its windows."""
+
+    context = Context.CF
 
     @abstractmethod
-    def mapping(self, position: Axis) -> tuple[Int64s, Int64s]:
+    def mapping(self, position: Int64s) -> tuple[Int64s, Int64s]:
         """M: the first and last id of the windows of each tuple; first > last where it has none."""
 
+    @abstractmethod
+    def bounds(self, ids: Int64s) -> tuple[Int64s, Int64s]:
+        """Where windows start and end."""
 
-def union_of_ranges(first: Int64s, last: Int64s) -> Int64s:
-    """The sorted ids in any ``first[i]..last[i]``, both non-decreasing, in O(n + ids).
+    def panes(self) -> MappedWindow:
+        """The panes as tumbling windows; only models with a ``pane_length`` have them."""
+        raise NotImplementedError
 
-    >>> union_of_ranges(np.array([0, 1, 7]), np.array([2, 3, 8]))
-    array([0, 1, 2, 3, 7, 8])
-    """
-    if len(first) == 0:
-        return np.empty(0, np.int64)
-    begin = np.concatenate([first[:1], np.maximum(first[1:], last[:-1] + 1)])
-    count = np.maximum(last - begin + 1, 0)
-    before = np.cumsum(count) - count
-    return np.repeat(begin - before, count) + np.arange(count.sum(), dtype=np.int64)
+    def in_panes(self) -> MappedWindow:
+        """The same windows counted in panes: the position of a tuple is the number of its pane."""
+        raise NotImplementedError
 
 
-def has_reached_end(windows: Extents, watermark: int | None) -> NDArray[np.bool_]:
-    """The firing rule of windows that end at a time: the watermark has reached it."""
-    return np.ones(len(windows), bool) if watermark is None else windows.end <= watermark
+def mapped(model: WindowModel) -> MappedWindow:
+    """The model, which must be context free."""
+    assert isinstance(model, MappedWindow), model
+    return model
 
 
 def positive_count(value: object, what: str, hint: str | None = None) -> int:

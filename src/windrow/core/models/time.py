@@ -2,45 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 
-import numpy as np
-from numpy.typing import NDArray
-
 from windrow.core.durations import Duration, instant
-from windrow.core.models.model import (
-    Axis,
-    Bounds,
-    Context,
-    Extents,
-    Int64s,
-    MappedWindow,
-    has_reached_end,
-    positive_duration,
-    union_of_ranges,
-)
+from windrow.core.models.interval import IntervalWindow
+from windrow.core.models.model import Axis, positive_duration
 
 
 @dataclass(frozen=True, init=False)
-class TimeWindow(MappedWindow):
+class TimeWindow(IntervalWindow):
     """The tuples of a time span ``length``, every ``slide`` of time; Spark's own ``window()``.
 
     E(w) = { t : origin + w*slide <= time(t) < origin + w*slide + length }, w any integer.
     M(t) = [ceil((time(t) - origin - length + 1) / slide) .. floor((time(t) - origin) / slide)].
 
-    >>> TimeWindow("4 us", slide="2 us").extents(np.array([-1, 0, 5])).ids
-    array([-2, -1,  0,  1,  2])
+    >>> import numpy as np
+    >>> TimeWindow("4 us", slide="2 us").mapping(np.array([-1, 0, 5]))
+    (array([-2, -1,  1]), array([-1,  0,  2]))
     """
 
     length: int
     slide: int
     origin: int
 
-    context = Context.CF
-    bounds = Bounds.TIME
+    axis = Axis.TIME
     ranks_tuples = False
+    every = 0
 
     def __init__(
         self,
@@ -55,24 +43,8 @@ class TimeWindow(MappedWindow):
         object.__setattr__(self, "slide", slide)
         object.__setattr__(self, "origin", instant(origin, "TimeWindow origin"))
 
-    @property
-    def pane_length(self) -> int:
-        return math.gcd(self.length, self.slide)
+    def panes(self) -> TimeWindow:
+        return TimeWindow(self.pane_length, origin=self.origin)
 
-    def mapping(self, position: Axis) -> tuple[Int64s, Int64s]:
-        """M over times."""
-        since = position - self.origin
-        return (since - self.length) // self.slide + 1, since // self.slide
-
-    def extents(self, axis: Axis) -> Extents:
-        ids = union_of_ranges(*self.mapping(axis))
-        start = self.origin + ids * self.slide
-        end = start + self.length
-        return Extents.of(ids, start, end, np.searchsorted(axis, start), np.searchsorted(axis, end))
-
-    def closed_at(self, time: int) -> int:
-        end = self.origin + (time - self.origin) // self.slide * self.slide + self.length
-        return max(end, time + 1)
-
-    def fired(self, windows: Extents, watermark: int | None) -> NDArray[np.bool_]:
-        return has_reached_end(windows, watermark)
+    def in_panes(self) -> TimeWindow:
+        return TimeWindow(self.length // self.pane_length, self.slide // self.pane_length)

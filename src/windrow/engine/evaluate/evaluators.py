@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Round
 from windrow.core.errors import WindrowError, near_names
-from windrow.core.models import Bounds
+from windrow.core.models import Axis
 from windrow.core.window import Window
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.key_table import KeyTable
@@ -95,7 +95,7 @@ class Evaluator(ABC):
         shown = columns.shown([c for c in self.query.types if c in columns.stored])
         bounds = [windows.start, windows.end]
         time = self.query.time
-        is_time = self.query.model.bounds is Bounds.TIME and time is not None
+        is_time = self.query.model.axis is Axis.TIME and time is not None
         if is_time and self.query.types[time] not in ("bigint", "int"):  # type: ignore[index]
             bounds = [b.astype("M8[us]") for b in bounds]
         is_datetime = bounds[0].dtype.kind == "M"

@@ -5,28 +5,34 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.columns.control import PIECE, PIECE_END, PIECE_START
+from windrow.engine.columns.control import PART, PIECE, PIECE_END, PIECE_START
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.evaluate.evaluators import Evaluator, PiecesOfWindows
 from windrow.engine.window_query import END, ID, START, WindowQuery
-from windrow.engine.windows.fired import FiredWindows
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
 
 
-def to_table(
+def evaluated(
     query: WindowQuery,
-    keys: KeyTable,
-    windows: FiredWindows,
-    arrays: list[pa.Array],
     evaluator: Evaluator,
+    columns: TupleColumns,
+    windows: FiredWindows,
+    keys: KeyTable,
 ) -> pa.Table:
-    """The windows' keys, ids and bounds beside what was computed of them."""
-    columns = keys.take(windows.keys)
+    """The windows' keys, ids and bounds beside what the evaluator makes of them."""
+    arrays, rows = evaluator(columns, windows, keys)
+    kept = windows if rows is None else windows.take(rows)
     kind: pa.DataType | None = query.bound_type()
     names = [ID, START, END]
     if isinstance(evaluator, PiecesOfWindows):
         names, kind = [PIECE, PIECE_START, PIECE_END], None
-    columns.append(pa.array(windows.ids))
-    for bound in (windows.start, windows.end):
+    found = [*keys.take(kept.keys), pa.array(kept.ids)]
+    for bound in (kept.start, kept.end):
         raw = pa.array(np.ascontiguousarray(bound))
-        columns.append(raw if kind is None else raw.cast(kind))
-    return pa.table([*columns, *arrays], names=[*query.keys, *names, *evaluator.schema.names])
+        found.append(raw if kind is None else raw.cast(kind))
+    return pa.table([*found, *arrays], names=[*query.keys, *names, *evaluator.schema.names])
+
+
+def with_part(partials: pa.Table, part: int) -> pa.Table:
+    """Partials with the number of the part of their windows they are of."""
+    return partials.append_column(PART, pa.array([part] * len(partials), pa.int32()))

@@ -32,6 +32,8 @@ class Workers:
     name: str
     make: Callable[[int], Worker]
     n: int
+    prepares: bool = False
+    """Whether they only prepare the work of those behind: rank tuples, or decide on windows."""
 
     def describe(self) -> str:
         return f"{self.name} x {self.n}"

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.core.models import CountWindow, LandmarkWindow, TimeWindow
+from windrow.core.models import MappedWindow
 from windrow.engine.columns.control import ARRIVAL, PIECE
 from windrow.engine.columns.key_table import hash_keys
 from windrow.engine.windows.batch import WindowBatch
@@ -72,12 +72,13 @@ class ByWindow(Route):
     the workers of all instances count as one farm: instance j has its workers j, outer + j, ...
     """
 
-    model: CountWindow | TimeWindow | LandmarkWindow
+    model: MappedWindow
     position: str
     keys: tuple[str, ...]
     n: int
     batch: int = 1
     outer: int = 1
+    what: str = "window"
 
     def masks(self, table: pa.Table, instance: int = 0) -> list[Mask]:
         """Which rows each worker is sent."""
@@ -97,13 +98,9 @@ class ByWindow(Route):
         return [message.filter(pa.array(mask)) for mask in self.masks(message, instance)]
 
     def describe(self) -> str:
-        is_pane = (
-            not isinstance(self.model, LandmarkWindow) and self.model.length == self.model.slide
-        )
-        what = "pane" if is_pane else "window"
         every = "i" if self.batch == 1 else f"i // {self.batch}"
         among = f"{self.n}" if self.outer == 1 else f"{self.n * self.outer} of all instances"
-        return f"{what} i of key k to (hash(k) + {every}) mod {among}"
+        return f"{self.what} i of key k to (hash(k) + {every}) mod {among}"
 
 
 @dataclass(frozen=True)

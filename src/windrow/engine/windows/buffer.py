@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.control import AXIS
 from windrow.engine.columns.storage import Stored
 
 Columns = Mapping[str, Stored]
@@ -47,6 +48,11 @@ class WindowBuffer:
     def columns(self) -> dict[str, Stored]:
         """All columns, evicted tuples and free room included."""
         return {name: Stored(v, self._valid.get(name)) for name, v in self._values.items()}
+
+    @property
+    def axis(self) -> NDArray[Any]:
+        """The column of the tuples' places on their windows' axis; empty before the first tuple."""
+        return self._values.get(AXIS, np.zeros(0, np.int64))
 
     @property
     def n_keys(self) -> int:

@@ -20,7 +20,7 @@ _MANY = 64
 
 
 @dataclass(frozen=True)
-class Placed:
+class Passed:
     """Tuples the watermark passes now, and those it had passed when they came, at ``previous``."""
 
     parts: tuple[pa.Table, ...]
@@ -53,14 +53,14 @@ class Placing:
             self.pending[self.next_number] = tuples
             self.next_number += 1
 
-    def advance(self, watermark: int) -> Placed:
+    def advance(self, watermark: int) -> Passed:
         """Move the watermark on; the tuples that take their place now."""
         previous, self.watermark = self.watermark, max(self.watermark, watermark)
         pending, self.pending = self.pending, {}
         if not self.is_timed:
             parts = list(pending.values())
             is_sorted_later = bool(self.order_by) and len(parts) > 1
-            return Placed((_joined(parts),) if is_sorted_later else tuple(parts), None, previous)
+            return Passed((_joined(parts),) if is_sorted_later else tuple(parts), None, previous)
         placed, late = [], []
         for number, tuples in pending.items():
             passed, waiting = split_at(tuples, self.watermark)
@@ -74,7 +74,7 @@ class Placing:
         if len(self.pending) > _MANY:
             waiting, self.pending = _joined(list(self.pending.values())), {}
             self.add(waiting)
-        return Placed(tuple(placed), _joined(late) if late else None, previous)
+        return Passed(tuple(placed), _joined(late) if late else None, previous)
 
     @property
     def waiting(self) -> int:
@@ -107,6 +107,20 @@ class Placing:
             arrival = np.asarray(tuples[ARRIVAL].to_numpy())
             is_after = (times[1:] > times[:-1]) | (arrival[1:] > arrival[:-1])
         return bool(is_after.all())
+
+
+def next_ranks(codes: Int64s, count: Int64s) -> Int64s:
+    """The ranks of tuples in order of key; ``count``, those come before of each key, moves on.
+
+    >>> count = np.array([5, 0])
+    >>> next_ranks(np.array([0, 0, 1]), count), count
+    (array([5, 6, 0]), array([7, 1]))
+    """
+    first = np.flatnonzero(np.diff(codes, prepend=-1))
+    lengths = np.diff(first, append=len(codes))
+    ranks = np.arange(len(codes)) + np.repeat(count[codes[first]] - first, lengths)
+    count[codes[first]] += lengths
+    return ranks
 
 
 def time_of(tuples: pa.Table) -> Int64s:

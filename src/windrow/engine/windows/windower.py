@@ -1,31 +1,23 @@
-"""The windower: which windows of which keys fire as the watermark moves on."""
+"""The windower of a model: which windows of which keys fire as the watermark moves on."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.core.errors import WindrowError
-from windrow.core.models import (
-    CountWindow,
-    DeltaWindow,
-    LandmarkWindow,
-    SessionWindow,
-    SlideByTimeWindow,
-    SlideByTupleWindow,
-    TimeWindow,
-    WindowModel,
-)
-from windrow.core.watermark import BEGINNING, END_OF_STREAM
+from windrow.core.models import Axis, WindowModel
 from windrow.engine.columns.arrays import Int64s
-from windrow.engine.columns.control import AXIS
 from windrow.engine.windows.buffer import WindowBuffer
 from windrow.engine.windows.fired import FiredWindows
-from windrow.kernels.interval_windows import fire_intervals
+from windrow.engine.windows.placing import next_ranks
+
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -35,7 +27,7 @@ class Share:
     Window i of a key is worker ``(hash + i // batch) mod n``'s.
     """
 
-    hosted: NDArray[np.bool_] = field(default_factory=lambda: np.ones(1, np.bool_))
+    hosted: Mask = field(default_factory=lambda: np.ones(1, np.bool_))
     batch: int = 1
 
     @property
@@ -46,268 +38,139 @@ class Share:
     def of(worker: int, n: int, batch: int = 1) -> Share:
         return Share(np.arange(n) == worker, batch)
 
+    def hosts(self, shifts: Int64s, ids: Int64s) -> Mask:
+        """Whether windows are computed here; ``shifts`` are the hashes of their keys modulo n."""
+        is_hosted: Mask = self.hosted[(shifts + ids // self.batch) % self.n]
+        return is_hosted
+
+
+@dataclass(frozen=True)
+class Late:
+    """What becomes of late tuples; a tuple between hopping windows is neither kept nor lost."""
+
+    is_kept: Mask
+    """Those that count in a window that has not fired."""
+    is_lost: Mask
+    """Those whose windows have all fired."""
+    last_id: Int64s | None = None
+    """The last window of each tuple, where its own position tells its windows."""
+
 
 class Windower(ABC):
-    """The windows of one model over a buffer; its state is a few numbers a key."""
+    """The windows of one model over a buffer; its state is a few numbers per key.
 
-    def __init__(self) -> None:
-        self.next_id = np.zeros(0, np.int64)
-        self.scanned = np.zeros(0, np.int64)
-        self.count = np.zeros(0, np.int64)
+    A subclass is registered for its model with ``register_windower``, names the numbers it
+    ``remembers`` and finds them, one array per name, in ``by_key``; they are 0 for a new key.
+    Where windows lie on the axis of ranks, ``count`` is among them without being named.
+    """
 
-    first_id = 0
+    remembers: ClassVar[tuple[str, ...]] = ()
+    """What it knows of each key. Under ``count`` the tuples that took their place are counted."""
+    may_precede_evicted: ClassVar[bool] = False
+    """Whether a late tuple that is kept may stand before tuples already evicted."""
 
-    @staticmethod
-    def of(model: WindowModel, share: Share | None = None) -> Windower:
-        """The windower of a model."""
-        share = share or Share()
-        if isinstance(model, CountWindow | TimeWindow | LandmarkWindow):
-            return IntervalWindower(model, share)
-        if isinstance(model, SessionWindow):
-            return SessionWindower(model)
-        if isinstance(model, SlideByTupleWindow):
-            return SlideByTupleWindower(model)
-        if isinstance(model, SlideByTimeWindow):
-            return SlideByTimeWindower(model)
-        assert isinstance(model, DeltaWindow)
-        return DeltaWindower(model)
-
-    def add_keys(self, shifts: Int64s) -> None:
-        """Know more keys; ``shifts`` are their hashes modulo the number of workers."""
-        n = len(shifts)
-        self.next_id = np.concatenate([self.next_id, np.full(n, self.first_id, np.int64)])
-        self.scanned = np.concatenate([self.scanned, np.zeros(n, np.int64)])
-        self.count = np.concatenate([self.count, np.zeros(n, np.int64)])
+    def __init__(self, model: WindowModel, share: Share | None = None, pane: int = 1) -> None:
+        self.model, self.share = model, share or Share()
+        self.pane = pane
+        """How many tuples a rank in the buffer stands for: with panes in place of tuples, many."""
+        counted = ("count",) if model.axis is Axis.RANK else ()
+        self.by_key: dict[str, NDArray[Any]] = {
+            name: np.zeros(0, np.int64) for name in (*counted, *self.remembers)
+        }
+        self.shifts = np.zeros(0, np.int64)
+        """The hashes of the keys modulo the number of workers that share the windows."""
 
     @abstractmethod
     def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:
-        """The windows that fire; evicts from the buffer what no later one holds."""
+        """The windows that fire at the watermark, in order of key.
+
+        Key k's tuples are at ``buffer.head[k]`` to ``buffer.tail[k]`` of ``buffer.columns``, with
+        their places on the model's axis in ``buffer.axis``. Tuples that no later window holds are
+        evicted by moving ``buffer.head`` on. At END_OF_STREAM open windows may fire as they are.
+        """
 
     def pass_by(self, watermark: int) -> None:
-        """Let windows fire before there is any tuple."""
+        """Move on to the watermark before there is any tuple."""
         return
 
-    def taking_over(self, other: Windower) -> Windower:
-        """Itself, with all that another remembers but for keys."""
-        return self
+    def judge_late(
+        self, positions: Int64s, codes: Int64s, reached: int, buffer: WindowBuffer
+    ) -> Late:
+        """What becomes of tuples that come behind ``reached``: none finds a place among others."""
+        return Late(np.zeros(len(codes), np.bool_), np.ones(len(codes), np.bool_))
 
-    def by_key(self) -> dict[str, NDArray[Any]]:
-        """What the windower knows of each key, for ``restore``."""
-        return {"next_id": self.next_id, "scanned": self.scanned, "count": self.count}
+    def add_keys(self, shifts: Int64s) -> None:
+        """Know more keys."""
+        self.shifts = np.concatenate([self.shifts, shifts])
+        for name, known in self.by_key.items():
+            self.by_key[name] = np.concatenate([known, np.zeros(len(shifts), known.dtype)])
+
+    def forget_keys(self) -> None:
+        """Know no key any more."""
+        self.shifts = self.shifts[:0]
+        self.by_key = {name: known[:0] for name, known in self.by_key.items()}
+
+    def place(self, codes: Int64s, ranks: Int64s | None = None) -> Int64s | None:
+        """Count tuples, in order of key, as they take their place; their ranks, if it counts.
+
+        Tuples that have been ranked before bring their ranks along.
+        """
+        count = self.by_key.get("count")
+        if count is None:
+            return None
+        if ranks is None:
+            return next_ranks(codes, count)
+        last = np.flatnonzero(np.diff(codes, append=-1))
+        count[codes[last]] = np.maximum(count[codes[last]], ranks[last] + 1)
+        return ranks
+
+    def merged(self, keys: Int64s) -> None:
+        """Late tuples now stand among the tuples held of these keys."""
+        return
 
     def scalars(self) -> dict[str, Any]:
-        """What else it knows."""
+        """What it knows besides ``by_key``."""
         return {}
 
     def restore(self, by_key: dict[str, NDArray[Any]], scalars: dict[str, Any]) -> None:
-        for name in self.by_key():
-            setattr(self, name, by_key[name].copy())
+        """Take up the state of another windower of this model."""
+        self.by_key = {name: by_key[name].copy() for name in self.by_key}
 
 
-def _axis(buffer: WindowBuffer) -> NDArray[Any]:
-    return buffer.columns[AXIS].values
+class RefusedTuple(WindrowError):
+    """A tuple that the model does not allow; the worker, which knows the key's value, names it."""
 
-
-class IntervalWindower(Windower):
-    """Windows that are intervals of the axis: of time, or of ranks with a CountWindow."""
-
-    def __init__(self, model: CountWindow | TimeWindow | LandmarkWindow, share: Share) -> None:
-        super().__init__()
-        self.is_ranked = isinstance(model, CountWindow)
-        self.first_id = 0 if self.is_ranked else BEGINNING
-        self.model, self.share = model, share
-        self.slide = model.slide
-        self.length = 0 if isinstance(model, LandmarkWindow) else model.length
-        self.every = model.every if isinstance(model, LandmarkWindow) else 0
-        self.origin = 0 if isinstance(model, CountWindow) else model.origin
-        self.shift = np.zeros(0, np.int64)
-        self.fired = BEGINNING
-        self.pane: int | None = None
-        """Where ranks are counted here and kept as panes: the tuples of a pane."""
-
-    def add_keys(self, shifts: Int64s) -> None:
-        super().add_keys(shifts)
-        self.shift = np.concatenate([self.shift, shifts])
-
-    def limit(self, watermark: int) -> int:
-        """The last window that has fired once the watermark is reached."""
-        if watermark in (BEGINNING, END_OF_STREAM):
-            return watermark
-        return (watermark - self.origin - self.length) // self.slide
-
-    def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:
-        if not self.is_ranked:
-            np.maximum(self.next_id, self.fired + 1, out=self.next_id)
-            self.pass_by(watermark)
-        found = fire_intervals(
-            _axis(buffer),
-            buffer.head,
-            buffer.tail,
-            self.next_id,
-            self.shift,
-            self.share.hosted,
-            self.share.batch,
-            self.length,
-            self.slide,
-            self.every,
-            self.origin,
-            self._reached(buffer, watermark),
-        )
-        ids = found[:, 1]
-        return FiredWindows(found[:, 0], ids, *self.bounds(ids), found[:, 2], found[:, 3])
-
-    def pass_by(self, watermark: int) -> None:
-        self.fired = max(self.fired, self.limit(watermark))
-
-    def _reached(self, buffer: WindowBuffer, watermark: int) -> Int64s:
-        """How far each key's axis is complete: up to the watermark, or the last rank."""
-        if not self.is_ranked or watermark == END_OF_STREAM:
-            return np.full(buffer.n_keys, watermark, np.int64)
-        if self.pane is not None:
-            return self.count // self.pane
-        is_held = buffer.tail > buffer.head
-        last = _axis(buffer)[np.where(is_held, buffer.tail - 1, 0)] if is_held.any() else 0
-        return np.where(is_held, last + 1, 0)
-
-    def taking_over(self, other: Windower) -> Windower:
-        assert isinstance(other, IntervalWindower)
-        self.fired, self.pane = other.fired, other.pane
-        return self
-
-    def bounds(self, ids: Int64s) -> tuple[Int64s, Int64s]:
-        """Start and end of windows, on the axis."""
-        if self.every:
-            end = self.origin + ids * self.slide
-            return self.origin + (ids * self.slide - 1) // self.every * self.every, end
-        start = self.origin + ids * self.slide
-        return start, start + self.length
-
-    def by_key(self) -> dict[str, NDArray[Any]]:
-        # Windows of time have fired up to the same id of all keys.
-        return {"next_id": self.next_id, "count": self.count} if self.is_ranked else {}
-
-    def scalars(self) -> dict[str, Any]:
-        return {"fired": self.fired}
-
-    def restore(self, by_key: dict[str, NDArray[Any]], scalars: dict[str, Any]) -> None:
-        super().restore(by_key, scalars)
-        self.fired = scalars["fired"]
-
-
-class SessionWindower(Windower):
-    """Sessions."""
-
-    def __init__(self, model: SessionWindow) -> None:
-        super().__init__()
-        self.gap = model.gap
-
-    def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:
-        from windrow.kernels.triggered_windows import fire_sessions
-
-        axis = _axis(buffer)
-        found = fire_sessions(
-            axis, buffer.head, buffer.tail, self.scanned, self.next_id, self.gap, watermark
-        )
-        lo, hi = found[:, 2], found[:, 3]
-        bounds = axis[lo], axis[hi - 1] + self.gap
-        return FiredWindows(found[:, 0], found[:, 1], *bounds, lo, hi)
-
-
-class SlideByTupleWindower(Windower):
-    """Length in time, slide in tuples."""
-
-    def __init__(self, model: SlideByTupleWindow) -> None:
-        super().__init__()
-        self.model = model
-
-    def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:
-        from windrow.kernels.triggered_windows import fire_slide_by_tuple
-
-        axis, model = _axis(buffer), self.model
-        found = fire_slide_by_tuple(
-            axis, buffer.head, buffer.tail, self.count, self.next_id, model.length, model.slide
-        )
-        lo, hi = found[:, 2], found[:, 3]
-        end = axis[hi - 1]
-        return FiredWindows(found[:, 0], found[:, 1], end - model.length, end, lo, hi)
-
-
-class SlideByTimeWindower(Windower):
-    """Length in tuples, slide in time."""
-
-    def __init__(self, model: SlideByTimeWindow) -> None:
-        super().__init__()
-        self.model = model
-
-    def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:
-        from windrow.kernels.triggered_windows import fire_slide_by_time
-
-        axis, model = _axis(buffer), self.model
-        found = fire_slide_by_time(
-            axis,
-            buffer.head,
-            buffer.tail,
-            self.scanned,
-            model.length,
-            model.slide,
-            model.origin,
-            watermark,
-        )
-        ids, lo, hi = found[:, 1], found[:, 2], found[:, 3]
-        return FiredWindows(found[:, 0], ids, axis[lo], model.origin + ids * model.slide, lo, hi)
-
-
-class DeltaWindower(Windower):
-    """Length and slide are changes of an attribute."""
-
-    def __init__(self, model: DeltaWindow) -> None:
-        super().__init__()
-        self.model = model
-        self.last_trigger: NDArray[Any] = np.zeros(0, np.int64)
-
-    def add_keys(self, shifts: Int64s) -> None:
-        super().add_keys(shifts)
-        self.last_trigger = np.concatenate([self.last_trigger, np.zeros(len(shifts), np.int64)])
-
-    def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:
-        from windrow.kernels.triggered_windows import fire_deltas
-
-        axis, model = _axis(buffer), self.model
-        self.last_trigger = self.last_trigger.astype(axis.dtype, copy=False)
-        found, triggers, fall = fire_deltas(
-            axis,
-            buffer.head,
-            buffer.tail,
-            self.scanned,
-            self.next_id,
-            self.last_trigger,
-            model.length,
-            model.slide,
-        )
-        if fall >= 0:
-            raise DecreasingAttribute(model.on, axis[fall - 1], axis[fall], _key(buffer, fall))
-        end = axis[triggers]
-        bounds = end - model.length, end
-        return FiredWindows(found[:, 0], found[:, 1], *bounds, found[:, 2], found[:, 3])
-
-    def by_key(self) -> dict[str, NDArray[Any]]:
-        return {**super().by_key(), "last_trigger": self.last_trigger}
-
-
-def _key(buffer: WindowBuffer, position: int) -> int:
-    return int(np.flatnonzero((buffer.head <= position) & (position < buffer.tail))[0])
-
-
-class DecreasingAttribute(WindrowError):
-    """A delta attribute that decreases; the worker that knows the key's value names it."""
-
-    def __init__(self, on: str, before: Any, after: Any, key: int) -> None:
+    def __init__(self, rule: str, got: str, hint: str, key: int) -> None:
+        super().__init__(rule, got, hint)
         self.key = key
-        super().__init__(
-            f"DeltaWindow needs an attribute that never decreases within a key: {on!r}",
-            f"{after} after {before}",
-            "order the tuples with event_time() or order_by(), or add a key.",
-        )
 
     def of_key(self, value: Any) -> WindrowError:
         return WindrowError(f"{self.rule}, key {value!r}", self.got, self.hint)
+
+
+_WINDOWERS: dict[type[WindowModel], type[Windower]] = {}
+Kind = TypeVar("Kind", bound=type[Windower])
+
+
+def register_windower(*models: type[WindowModel]) -> Callable[[Kind], Kind]:
+    """Class decorator: the windower of these models, and of those derived from them."""
+
+    def register(windower: Kind) -> Kind:
+        _WINDOWERS.update(dict.fromkeys(models, windower))
+        return windower
+
+    return register
+
+
+def windower_class(model: WindowModel) -> type[Windower]:
+    """The windower registered for the model's class or its nearest base.
+
+    It is looked up where a query is lowered and travels with the workers: in a Spark worker,
+    nothing needs to have been registered.
+    """
+    for base in type(model).__mro__:
+        if base in _WINDOWERS:
+            return _WINDOWERS[base]
+    name = type(model).__name__
+    hint = f"decorate its windower with @register_windower({name})."
+    raise WindrowError("a window model needs a windower", name, hint)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from windrow.engine.columns.control import PART
 from windrow.engine.evaluate.evaluators import Evaluator, PiecesOfWindows
-from windrow.engine.evaluate.results import to_table
+from windrow.engine.evaluate.results import evaluated, with_part
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.batch import WindowBatch, pack_batches
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.windower import Share
-from windrow.engine.workers.win_seq import Geometry, WinSeqWorker
+from windrow.engine.workers.geometry import Geometry
+from windrow.engine.workers.window_worker import WindowWorker
 from windrow.engine.workers.worker import Message, Worker
 
 _BATCHES_EACH = 4
 """Batches for each executor at a time: enough to even out windows of unequal cost."""
 
 
-class WindowerWorker(WinSeqWorker):
+class WindowerWorker(WindowWorker):
     """Keeps the tuples of open windows and, as windows fire, hands on packed batches of them.
 
     At least ``batch`` windows each, and no more batches than keep ``executors`` busy: the windows
@@ -35,7 +35,7 @@ class WindowerWorker(WinSeqWorker):
         executors: int,
         parts: int,
     ) -> None:
-        super().__init__(query, geometry, None, columns, share, share)
+        super().__init__(query, geometry, columns, share)
         self.batch, self.executors, self.parts = batch, executors, parts
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
@@ -65,9 +65,6 @@ class Executor(Worker):
         keys = batch.key_table(self.query.keys)
         if not self.query.keys:
             keys.codes(batch.tuples)
-        arrays, rows = self.evaluator(columns, windows, keys)
-        kept = windows if rows is None else windows.take(rows)
-        table = to_table(self.query, keys, kept, arrays, self.evaluator)
-        if isinstance(self.evaluator, PiecesOfWindows):
-            table = table.append_column(PART, pa.array([batch.part] * len(table), pa.int32()))
-        return [table]
+        table = evaluated(self.query, self.evaluator, columns, windows, keys)
+        is_part = isinstance(self.evaluator, PiecesOfWindows)
+        return [with_part(table, batch.part) if is_part else table]

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyarrow as pa
 
-from windrow.engine.columns.control import PART
+from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.results import with_part
+from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
+from windrow.engine.windows.windower import Share
+from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.engine.workers.worker import Message
 
 
 class Mapper(WinSeqWorker):
-    """Has some of the tuples of every window; gives the partials of these."""
+    """Has some of the tuples of every window, one ``part``; gives the partials of these."""
 
-    def __init__(self, part: int, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(
+        self,
+        query: WindowQuery,
+        geometry: Geometry,
+        evaluator: Evaluator,
+        columns: dict[str, pa.DataType],
+        share: Share,
+        part: int,
+    ) -> None:
+        super().__init__(query, geometry, evaluator, columns, share)
         self.part = part
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
-        return [
-            table.append_column(PART, pa.array([self.part] * len(table), pa.int32()))
-            for table in super().give(columns, windows)
-        ]
+        return [with_part(table, self.part) for table in super().give(columns, windows)]

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import RANK
 from windrow.engine.state.log import State
 from windrow.engine.window_query import WindowQuery
-from windrow.engine.windows.placing import Placing
+from windrow.engine.windows.placing import Placing, next_ranks
 from windrow.engine.workers.worker import KeyedWorker, Message
 
 
@@ -26,9 +25,9 @@ class Ranker(KeyedWorker):
         self.count = np.concatenate([self.count, np.zeros(n, np.int64)])
 
     def advance(self, watermark: int) -> list[Message]:
-        placed = self.placing.advance(watermark)
-        self.dropped += 0 if placed.late is None else len(placed.late)
-        tuples = placed.tuples
+        passed = self.placing.advance(watermark)
+        self.dropped += 0 if passed.late is None else len(passed.late)
+        tuples = passed.tuples
         if tuples is None or len(tuples) == 0:
             return []
         codes = self.codes(tuples)
@@ -42,17 +41,3 @@ class Ranker(KeyedWorker):
     def restore(self, state: State) -> None:
         super().restore(state)
         self.count = state.by_key["count"].copy()
-
-
-def next_ranks(codes: Int64s, count: Int64s) -> Int64s:
-    """The ranks of tuples in order of key; ``count``, those come before of each key, moves on.
-
-    >>> count = np.array([5, 0])
-    >>> next_ranks(np.array([0, 0, 1]), count), count
-    (array([5, 6, 0]), array([7, 1]))
-    """
-    first = np.flatnonzero(np.diff(codes, prepend=-1))
-    lengths = np.diff(first, append=len(codes))
-    ranks = np.arange(len(codes)) + np.repeat(count[codes[first]] - first, lengths)
-    count[codes[first]] += lengths
-    return ranks

@@ -8,7 +8,7 @@ import pyarrow as pa
 from windrow.engine.columns.control import PART, PIECE, PIECE_END, PIECE_START
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.evaluate.evaluators import WindowsOfPieces
-from windrow.engine.evaluate.results import to_table
+from windrow.engine.evaluate.results import evaluated
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.workers.worker import Message, Worker
@@ -31,9 +31,7 @@ class Reducer(Worker):
         parts = pa.concat_tables(self.waiting, promote_options="permissive")
         self.waiting = []
         columns, windows, keys = windows_of_parts(self.query, parts)
-        arrays, rows = self.evaluator(columns, windows, keys)
-        kept = windows if rows is None else windows.take(rows)
-        return [to_table(self.query, keys, kept, arrays, self.evaluator)]
+        return [evaluated(self.query, self.evaluator, columns, windows, keys)]
 
 
 def windows_of_parts(

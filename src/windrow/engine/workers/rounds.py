@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from windrow.core.computation import Decompose, Round
 from windrow.core.window import Window
-from windrow.engine.columns.control import PART, PIECE
+from windrow.engine.columns.control import PIECE
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.evaluate.evaluators import PiecesOfWindows, call, combining
-from windrow.engine.evaluate.results import to_table
+from windrow.engine.evaluate.results import evaluated, with_part
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.batch import WindowBatch
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
@@ -90,10 +90,8 @@ class RoundMapper(Worker):
                 keys.codes(table), table[PIECE].to_pylist(), table[MADE].to_pylist(), strict=True
             )
         }
-        arrays, rows = self.evaluator(columns, windows, keys)
-        kept = windows if rows is None else windows.take(rows)
-        table = to_table(self.query, keys, kept, arrays, self.evaluator)
-        return [table.append_column(PART, pa.array([part.part] * len(table), pa.int32()))]
+        table = evaluated(self.query, self.evaluator, columns, windows, keys)
+        return [with_part(table, part.part)]
 
 
 class RoundReducer(Worker):

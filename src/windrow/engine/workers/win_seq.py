@@ -1,255 +1,35 @@
-"""Win_Seq: a worker that keeps the tuples of open windows and evaluates windows as they fire."""
+"""Win_Seq: a worker that evaluates windows as they fire."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 import pyarrow as pa
 
-from windrow.core.models import LandmarkWindow, SessionWindow, TimeWindow, WindowModel
-from windrow.core.watermark import BEGINNING, END_OF_STREAM
-from windrow.engine.columns.arrays import Int64s, sort_keys
-from windrow.engine.columns.control import AXIS, PIECE, RANK, TIME
-from windrow.engine.columns.key_table import KeyTable
-from windrow.engine.columns.storage import ColumnStorage, Stored, concatenate
 from windrow.engine.evaluate.evaluators import Evaluator
-from windrow.engine.evaluate.results import to_table
-from windrow.engine.state.chunks import ChunkLog
-from windrow.engine.state.log import State
+from windrow.engine.evaluate.results import evaluated
 from windrow.engine.window_query import WindowQuery
-from windrow.engine.windows.buffer import WindowBuffer
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
-from windrow.engine.windows.placing import Placed, Placing
-from windrow.engine.windows.windower import DecreasingAttribute, Share, Windower
-from windrow.engine.workers.lateness import find_windows
-from windrow.engine.workers.ranker import next_ranks
-from windrow.engine.workers.worker import KeyedWorker, Message
-
-CHUNK = "chunk "
-LEAST_FORGOTTEN = 10_000
-"""So many keys are remembered in any case."""
+from windrow.engine.windows.placing import Placing
+from windrow.engine.windows.windower import Share
+from windrow.engine.workers.geometry import Geometry
+from windrow.engine.workers.window_worker import WindowWorker
+from windrow.engine.workers.worker import Message
 
 
-@dataclass(frozen=True)
-class Geometry:
-    """The windows a worker computes and the axis they lie on.
-
-    ``axis`` is TIME, RANK, PIECE, the name of a delta attribute, or None for ranks counted by the
-    worker. On the axis of pieces, panes of ``pane`` from ``origin`` on, the watermark is in panes.
-    """
-
-    model: WindowModel
-    axis: str | None
-    pane: int = 1
-    origin: int = 0
-
-    @property
-    def is_placed(self) -> bool:
-        """Whether an earlier worker has put the tuples in order."""
-        return self.axis in (RANK, PIECE)
-
-    def reached(self, watermark: int) -> int:
-        """The watermark in units of the axis."""
-        if self.axis != PIECE or watermark in (BEGINNING, END_OF_STREAM):
-            return watermark
-        return (watermark - self.origin) // self.pane
-
-
-class WinSeqWorker(KeyedWorker):
-    """Keeps the tuples of its windows in a buffer, evaluates windows as they fire.
-
-    Time a batch: O(its tuples + windows fired), whatever is held. Lateness is judged by the
-    query's own windows, whichever are computed here. A tuple sent to several shares ``outer`` of
-    the windows is counted as dropped by the one with its last window.
-    """
+class WinSeqWorker(WindowWorker):
+    """Evaluates the windows that fire."""
 
     def __init__(
         self,
         query: WindowQuery,
         geometry: Geometry,
-        evaluator: Evaluator | None,
+        evaluator: Evaluator,
         columns: dict[str, pa.DataType],
         share: Share,
-        outer: Share,
+        outer: Share | None = None,
+        placing: Placing | None = None,
     ) -> None:
-        is_placed = geometry.is_placed
-        order_by = [geometry.axis] if is_placed else query.order_by
-        placing = Placing(query.time is not None and not is_placed, order_by)  # type: ignore[arg-type]
-        super().__init__(query, placing)
-        self.share, self.outer = share, outer
-        self.geometry, self.evaluator = geometry, evaluator
-        self.windower = Windower.of(geometry.model, self.share)
-        self.buffer = WindowBuffer()
-        is_timed = geometry.axis == TIME and geometry.model.pane_length is not None
-        length = geometry.model.pane_length if is_timed else None
-        self.log = ChunkLog(length, self._sorting)
-        self.forgotten = 0
-        """How many times keys were forgotten, and the others given other codes."""
-        self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
-
-    def add_keys(self, n: int) -> None:
-        self.buffer.add_keys(len(self.keys))
-        new = np.arange(len(self.keys) - n, len(self.keys))
-        self.windower.add_keys(self.shifts(new, self.share.n))
-
-    def advance(self, watermark: int) -> list[Message]:
-        given = self.take(self.placing.advance(watermark))
-        if AXIS not in self.buffer.columns:
-            self.windower.pass_by(self.geometry.reached(watermark))
-            return given
-        try:
-            windows = self.windower.fire(self.buffer, self.geometry.reached(watermark))
-        except DecreasingAttribute as e:
-            raise e.of_key(self.keys.value(e.key)) from None
-        given += self.give(self.named(self.buffer.columns), windows)
-        self.log.evict(self.buffer)
-        self._forget_keys()
-        return given
-
-    def _forget_keys(self) -> None:
-        """Forget keys without a tuple, once they are most, where windows remember none."""
-        is_held = self.buffer.tail > self.buffer.head
-        n_held = int(np.count_nonzero(is_held))
-        if self.windower.by_key() or len(self.keys) < max(2 * n_held, LEAST_FORGOTTEN):
-            return
-        held = np.flatnonzero(is_held)
-        codes, columns = self.buffer.contents()
-        values = pa.table(self.keys.take(held), names=list(self.keys.columns))
-        self.keys, self.hashes = KeyTable(self.query.keys), self.hashes[:0]
-        self.windower = Windower.of(self.geometry.model, self.share).taking_over(self.windower)
-        self.buffer = WindowBuffer()
-        self.codes(values)
-        self.buffer.append(np.searchsorted(held, codes), columns)
-        self.log.compact(self.buffer)
-        self.forgotten += 1
-
-    def named(self, columns: dict[str, Stored]) -> TupleColumns:
-        """Columns of tuples as evaluators take them."""
-        axis = ColumnStorage(pa.from_numpy_dtype(columns[AXIS].values.dtype))
-        return TupleColumns(self.storages | {AXIS: axis}, columns)
+        super().__init__(query, geometry, columns, share, outer, placing)
+        self.evaluator = evaluator
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
-        """Evaluate windows and hand on what they give."""
-        if len(windows) == 0:
-            return []
-        assert self.evaluator is not None
-        arrays, rows = self.evaluator(columns, windows, self.keys)
-        kept = windows if rows is None else windows.take(rows)
-        return [to_table(self.query, self.keys, kept, arrays, self.evaluator)]
-
-    def take(self, placed: Placed) -> list[Message]:
-        """Put tuples into the buffer; what late ones give at once."""
-        tuples = placed.tuples
-        if placed.late is not None:
-            late = self._not_too_late(placed.late, placed.previous)
-            tuples = late if tuples is None else pa.concat_tables([late, tuples])
-        if tuples is not None and len(tuples):
-            codes = self.codes(tuples)
-            order = self.placing.order(tuples, codes)
-            self._keep(codes[order], self._stored(tuples, codes[order], order))
-        return []
-
-    def _keep(self, codes: Int64s, columns: dict[str, Stored]) -> None:
-        """Put tuples into the buffer and the log."""
-        has_merged = self._append(codes, columns)
-        if has_merged and isinstance(self.query.model, SessionWindow):
-            # A late tuple may stand before ones evicted: the log must not bring those back.
-            self.log.compact(self.buffer)
-        else:
-            self.log.append(codes, columns)
-
-    def _not_too_late(self, late: pa.Table, previous: int) -> pa.Table:
-        codes = self.codes(late)
-        columns = self.buffer.columns
-        axis = columns[AXIS].values if AXIS in columns else np.zeros(0, np.int64)
-        times = np.asarray(late[TIME].to_numpy())
-        model = self.query.model
-        is_kept, is_lost = find_windows(model, times, codes, previous, axis, self.buffer)
-        if self.outer.n > 1 and isinstance(model, TimeWindow | LandmarkWindow):
-            _, last = model.mapping(times)
-            owner = self.shifts(codes, self.outer.n) + last // self.outer.batch
-            is_lost &= self.outer.hosted[owner % self.outer.n]
-        self.dropped += int(is_lost.sum())
-        return late.filter(pa.array(is_kept))
-
-    def _stored(self, tuples: pa.Table, codes: Int64s, order: Int64s) -> dict[str, Stored]:
-        """The columns to keep of tuples, put in order."""
-        columns = {name: s.store(tuples[name]).take(order) for name, s in self.storages.items()}
-        ranks = next_ranks(codes, self.windower.count)
-        if self.geometry.axis is None:
-            columns[AXIS] = Stored(ranks)
-        else:
-            axis = np.asarray(tuples[self.geometry.axis].to_numpy())
-            wide = np.float64 if axis.dtype.kind == "f" else np.int64
-            columns[AXIS] = Stored(axis[order].astype(wide, copy=False))
-        return columns
-
-    def _append(self, codes: Int64s, columns: dict[str, Stored]) -> bool:
-        """Append to the buffer, merge in what belongs before tuples held; whether any did."""
-        is_before = np.zeros(len(codes), np.bool_)
-        tail = self.buffer.tail[codes]
-        is_held = tail > self.buffer.head[codes]
-        if is_held.any() and not self.query.model.ranks_tuples:
-            last = self.buffer.columns[AXIS].values[np.where(is_held, tail - 1, 0)]
-            axis = columns[AXIS].values
-            # A tie belongs before one held if order_by says so.
-            has_order = bool(self.query.order_by) and not self.geometry.is_placed
-            is_before = is_held & ((axis <= last) if has_order else (axis < last))
-        is_merged = np.isin(codes, codes[is_before]) if is_before.any() else is_before
-        for part, put in ((~is_merged, self.buffer.append), (is_merged, self._merge)):
-            at = np.flatnonzero(part)
-            if len(at) == len(codes):
-                put(codes, columns)
-            elif len(at):
-                put(codes[at], {name: c.take(at) for name, c in columns.items()})
-        return bool(is_before.any())
-
-    def _merge(self, codes: Int64s, columns: dict[str, Stored]) -> None:
-        """Put tuples among those held, in order. Time O(tuples held of their keys)."""
-        keys = np.unique(codes)
-        held = self.buffer.positions_of(keys)
-        lengths = self.buffer.tail[keys] - self.buffer.head[keys]
-        codes = np.concatenate([np.repeat(keys, lengths), codes])
-        both = {
-            name: concatenate([self.buffer.columns[name].take(held), column])
-            for name, column in columns.items()
-        }
-        order = np.lexsort(self._sorting(codes, both)[::-1])
-        self.buffer.replace(keys, codes[order], {n: c.take(order) for n, c in both.items()})
-        self.windower.scanned[keys] = 0
-
-    def _sorting(self, codes: Int64s, columns: dict[str, Stored]) -> list[Any]:
-        sorting: list[Any] = [codes, columns[AXIS].values]
-        for name in self.query.order_by:
-            if name in columns:
-                values = self.storages[name].to_arrow(columns[name])
-                sorting.extend(sort_keys(pa.chunked_array([values])))
-        return sorting
-
-    def state(self) -> State:
-        state = super().state()
-        by_key = {**self.windower.by_key(), "alive": self.buffer.tail - self.buffer.head}
-        scalars = {"next_chunk": self.log.next_number, "base": self.log.base}
-        scalars["forgotten"] = self.forgotten
-        chunks = {f"{CHUNK}{name}": chunk for name, chunk in self.log.chunks.items()}
-        return State(
-            {**state.scalars, **self.windower.scalars(), **scalars},
-            state.keys,
-            by_key,
-            {**state.chunks, **chunks},
-        )
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self.forgotten = state.scalars["forgotten"]
-        base, next_number = state.scalars["base"], state.scalars["next_chunk"]
-        is_anew, lacking = self.log.restore(state.chunks_of(CHUNK), base, next_number)
-        if is_anew:
-            self.buffer = WindowBuffer()
-            self.buffer.add_keys(len(self.keys))
-        for chunk in lacking:
-            self._append(chunk.codes, chunk.columns)
-        self.buffer.head = self.buffer.tail - state.by_key["alive"]
-        self.windower.restore(state.by_key, state.scalars)
+        return [evaluated(self.query, self.evaluator, columns, windows, self.keys)]

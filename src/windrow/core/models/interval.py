@@ -1,0 +1,73 @@
+"""Windows that are intervals of time or rank, and their formulas.
+
+The formulas are plain functions of whole numbers or of arrays of them; the kernels compile them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeVar
+
+import numpy as np
+
+from windrow.core.models.model import Int64s, MappedWindow
+
+Number = TypeVar("Number", int, Int64s)
+
+
+def last_ended(position: Number, length: int, slide: int, origin: int) -> Number:
+    """The last window that ends at ``position`` or before; the next one is its first window."""
+    return (position - origin - length) // slide
+
+
+def last_id(position: Number, slide: int, every: int, origin: int) -> Number:
+    """The last window of a tuple at ``position``; before its first if the tuple is in none."""
+    if every > 0:
+        return ((position - origin) // every + 1) * (every // slide)
+    return (position - origin) // slide
+
+
+def bounds_of(
+    id: Number, length: int, slide: int, every: int, origin: int
+) -> tuple[Number, Number]:
+    """Where window ``id`` starts and ends."""
+    end = origin + id * slide + length
+    if every > 0:
+        return origin + (id * slide - 1) // every * every, end
+    return end - length, end
+
+
+class IntervalWindow(MappedWindow):
+    """Windows [start, end) with ``end = origin + w*slide + length``.
+
+    They start ``length`` before their end or, where ``every`` is positive, at the last landmark
+    ``origin + k*every`` before it; then ``length`` is 0.
+    """
+
+    length: int
+    slide: int
+    every: int
+    origin: int
+
+    @property
+    def pane_length(self) -> int:
+        return math.gcd(self.length, self.slide)
+
+    @property
+    def shares_tuples(self) -> bool:
+        return max(self.length, self.every) > self.slide
+
+    def mapping(self, position: Int64s) -> tuple[Int64s, Int64s]:
+        """M over times, or over ranks: these have no window before 0."""
+        first = last_ended(position, self.length, self.slide, self.origin) + 1
+        last = last_id(position, self.slide, self.every, self.origin)
+        return np.maximum(first, 0) if self.ranks_tuples else first, last
+
+    def bounds(self, ids: Int64s) -> tuple[Int64s, Int64s]:
+        return bounds_of(ids, self.length, self.slide, self.every, self.origin)
+
+    def closed_at(self, time: int) -> int:
+        if self.ranks_tuples:
+            return super().closed_at(time)
+        last = last_id(time, self.slide, self.every, self.origin)
+        return max(bounds_of(last, self.length, self.slide, self.every, self.origin)[1], time + 1)

@@ -1,0 +1,78 @@
+"""The geometry of a worker: the windows it computes and the axis they lie on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from windrow.core.models import Axis, WindowModel, mapped
+from windrow.core.watermark import BEGINNING, END_OF_STREAM
+from windrow.engine.columns.control import PIECE, RANK, TIME
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.placing import Placing
+from windrow.engine.windows.windower import Windower, windower_class
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The windows a worker computes, with their windower, and the column that is their axis.
+
+    ``axis`` is TIME, RANK, PIECE, the name of an attribute, or None for ranks counted by the
+    worker. On the axis of pieces, panes of ``pane`` from ``origin`` on, the watermark is in panes.
+    Windowers are looked up when the geometry is made: on the driver.
+    """
+
+    model: WindowModel
+    windower: type[Windower]
+    judge: type[Windower]
+    """The windower of the query's own windows: it tells which late tuples find one."""
+    axis: str | None
+    pane: int = 1
+    origin: int = 0
+
+    @staticmethod
+    def of(model: WindowModel, axis: str | None) -> Geometry:
+        """The query's own windows."""
+        windower = windower_class(model)
+        return Geometry(model, windower, windower, axis)
+
+    @staticmethod
+    def of_panes(model: WindowModel, axis: str | None) -> Geometry:
+        """The panes of the query's windows, as windows over tuples."""
+        panes = mapped(model).panes()
+        return Geometry(panes, windower_class(panes), windower_class(model), axis)
+
+    @staticmethod
+    def over_panes(model: WindowModel) -> Geometry:
+        """The query's windows over panes."""
+        windows, pane = mapped(model).in_panes(), model.pane_length
+        assert pane is not None
+        first, _ = mapped(model).panes().bounds(np.zeros(1, np.int64))
+        judge = windower_class(model)
+        return Geometry(windows, windower_class(windows), judge, PIECE, pane, int(first[0]))
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether an earlier worker has put the tuples in order."""
+        return self.axis in (RANK, PIECE)
+
+    def placing(self, query: WindowQuery) -> Placing:
+        """How tuples take their place."""
+        if self.is_placed:
+            assert self.axis is not None
+            return Placing(False, [self.axis])
+        return Placing(query.time is not None, query.order_by)
+
+    def reached(self, watermark: int) -> int:
+        """The watermark in units of the axis."""
+        if self.axis != PIECE or watermark in (BEGINNING, END_OF_STREAM):
+            return watermark
+        return (watermark - self.origin) // self.pane
+
+
+def own_axis(model: WindowModel) -> str | None:
+    """The axis of a worker that sees all tuples of its keys; None if it counts ranks itself."""
+    if model.axis is Axis.RANK:
+        return None
+    return TIME if model.axis is Axis.TIME else model.columns[0]

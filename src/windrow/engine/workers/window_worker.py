@@ -1,0 +1,231 @@
+"""A worker that keeps the tuples of open windows and hands windows on as they fire."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.engine.columns.arrays import Int64s, sort_keys
+from windrow.engine.columns.control import AXIS, TIME
+from windrow.engine.columns.key_table import KeyTable
+from windrow.engine.columns.storage import ColumnStorage, Stored, concatenate
+from windrow.engine.state.chunks import ChunkLog
+from windrow.engine.state.log import State
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.buffer import WindowBuffer
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
+from windrow.engine.windows.placing import Passed, Placing
+from windrow.engine.windows.windower import Late, RefusedTuple, Share
+from windrow.engine.workers.geometry import Geometry
+from windrow.engine.workers.worker import KeyedWorker, Message
+
+CHUNK = "chunk "
+LEAST_FORGOTTEN = 10_000
+"""So many keys are remembered in any case."""
+
+
+class WindowWorker(KeyedWorker):
+    """Keeps the tuples of its windows in a buffer; what becomes of fired windows is ``give``.
+
+    Time per batch: O(its tuples + windows fired), whatever is held. Lateness is judged by the
+    query's own windows, whichever are computed here. A tuple sent to several shares ``outer`` of
+    the windows is counted as dropped by the one with its last window.
+    """
+
+    def __init__(
+        self,
+        query: WindowQuery,
+        geometry: Geometry,
+        columns: dict[str, pa.DataType],
+        share: Share,
+        outer: Share | None = None,
+        placing: Placing | None = None,
+    ) -> None:
+        super().__init__(query, placing or geometry.placing(query))
+        self.geometry, self.share, self.outer = geometry, share, outer or share
+        self.windower = geometry.windower(geometry.model, share, geometry.pane)
+        self.judge = geometry.judge(query.model)
+        self.buffer = WindowBuffer()
+        length = geometry.model.pane_length if geometry.axis == TIME else None
+        self.log = ChunkLog(length, self._sorting)
+        self.forgotten = 0
+        """How many times keys were forgotten, and the others given other codes."""
+        self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
+
+    @abstractmethod
+    def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        """Hand fired windows, at least one, on."""
+
+    def add_keys(self, n: int) -> None:
+        self.buffer.add_keys(len(self.keys))
+        new = np.arange(len(self.keys) - n, len(self.keys))
+        self.windower.add_keys(self.shifts(new, self.share.n))
+
+    def advance(self, watermark: int) -> list[Message]:
+        given = self.take(self.placing.advance(watermark))
+        reached = self.geometry.reached(watermark)
+        if AXIS not in self.buffer.columns:
+            self.windower.pass_by(reached)
+            return given
+        try:
+            windows = self.windower.fire(self.buffer, reached)
+        except RefusedTuple as e:
+            raise e.of_key(self.keys.value(e.key)) from None
+        if len(windows):
+            given += self.give(self.named(self.buffer.columns), windows)
+        self.log.evict(self.buffer)
+        self._forget_keys()
+        return given
+
+    def _forget_keys(self) -> None:
+        """Forget keys without a tuple, once they are most, where windows remember none."""
+        is_held = self.buffer.tail > self.buffer.head
+        n_held = int(np.count_nonzero(is_held))
+        if self.windower.by_key or len(self.keys) < max(2 * n_held, LEAST_FORGOTTEN):
+            return
+        held = np.flatnonzero(is_held)
+        codes, columns = self.buffer.contents()
+        values = pa.table(self.keys.take(held), names=list(self.keys.columns))
+        self.keys, self.hashes = KeyTable(self.query.keys), self.hashes[:0]
+        self.windower.forget_keys()
+        self.buffer = WindowBuffer()
+        self.codes(values)
+        self.buffer.append(np.searchsorted(held, codes), columns)
+        self.log.compact(self.buffer)
+        self.forgotten += 1
+
+    def named(self, columns: dict[str, Stored]) -> TupleColumns:
+        """Columns of tuples as evaluators take them."""
+        axis = ColumnStorage(pa.from_numpy_dtype(columns[AXIS].values.dtype))
+        return TupleColumns(self.storages | {AXIS: axis}, columns)
+
+    def take(self, passed: Passed) -> list[Message]:
+        """Put tuples into the buffer; what late ones give at once."""
+        tuples = passed.tuples
+        if passed.late is not None:
+            late = self._not_too_late(passed.late, passed.previous)
+            tuples = late if tuples is None else pa.concat_tables([late, tuples])
+        if tuples is not None and len(tuples):
+            self._place(tuples, self.codes(tuples))
+        return []
+
+    def _place(self, tuples: pa.Table, codes: Int64s) -> None:
+        """Put tuples of these keys into their places."""
+        order = self.placing.order(tuples, codes)
+        codes, axis = codes[order], self._positions(tuples, order)
+        if axis is None:
+            axis = self.windower.place(codes)
+            assert axis is not None
+        elif self.geometry.is_placed:
+            # The rank of a piece is that of its last tuple.
+            self.windower.place(codes, (axis + 1) * self.geometry.pane - 1)
+        else:
+            self.windower.place(codes)
+        self._keep(codes, self._stored(tuples, order, axis))
+
+    def _keep(self, codes: Int64s, columns: dict[str, Stored]) -> None:
+        """Put tuples into the buffer and the log."""
+        has_merged = self._append(codes, columns)
+        if has_merged and self.windower.may_precede_evicted:
+            # The log must not bring evicted tuples behind a late one back.
+            self.log.compact(self.buffer)
+        else:
+            self.log.append(codes, columns)
+
+    def _not_too_late(self, late: pa.Table, previous: int) -> pa.Table:
+        codes, times = self.codes(late), np.asarray(late[TIME].to_numpy())
+        judged = self.judge.judge_late(times, codes, previous, self.buffer)
+        self.dropped += int(self._counted_here(judged, codes).sum())
+        return late.filter(pa.array(judged.is_kept))
+
+    def _counted_here(self, late: Late, codes: Int64s) -> NDArray[np.bool_]:
+        """The lost tuples that this worker counts as dropped."""
+        if self.outer.n == 1:
+            return late.is_lost
+        assert late.last_id is not None
+        return late.is_lost & self.outer.hosts(self.shifts(codes, self.outer.n), late.last_id)
+
+    def _positions(self, tuples: pa.Table, order: Int64s) -> NDArray[Any] | None:
+        """The places of tuples on the axis, put in order; None if they are yet to be ranked."""
+        if self.geometry.axis is None:
+            return None
+        axis = np.asarray(tuples[self.geometry.axis].to_numpy())
+        wide = np.float64 if axis.dtype.kind == "f" else np.int64
+        return axis[order].astype(wide, copy=False)
+
+    def _stored(self, tuples: pa.Table, order: Int64s, axis: NDArray[Any]) -> dict[str, Stored]:
+        """The columns to keep of tuples, put in order, and their places on the axis."""
+        columns = {name: s.store(tuples[name]).take(order) for name, s in self.storages.items()}
+        return {**columns, AXIS: Stored(axis)}
+
+    def _append(self, codes: Int64s, columns: dict[str, Stored]) -> bool:
+        """Append to the buffer, merge in what belongs before tuples held; whether any did."""
+        is_before = np.zeros(len(codes), np.bool_)
+        tail = self.buffer.tail[codes]
+        is_held = tail > self.buffer.head[codes]
+        if is_held.any() and not self.query.model.ranks_tuples:
+            last = self.buffer.axis[np.where(is_held, tail - 1, 0)]
+            axis = columns[AXIS].values
+            # A tie belongs before one held if order_by says so.
+            has_order = bool(self.query.order_by) and not self.geometry.is_placed
+            is_before = is_held & ((axis <= last) if has_order else (axis < last))
+        is_merged = np.isin(codes, codes[is_before]) if is_before.any() else is_before
+        for part, put in ((~is_merged, self.buffer.append), (is_merged, self._merge)):
+            at = np.flatnonzero(part)
+            if len(at) == len(codes):
+                put(codes, columns)
+            elif len(at):
+                put(codes[at], {name: c.take(at) for name, c in columns.items()})
+        return bool(is_before.any())
+
+    def _merge(self, codes: Int64s, columns: dict[str, Stored]) -> None:
+        """Put tuples among those held, in order. Time O(tuples held of their keys)."""
+        keys = np.unique(codes)
+        held = self.buffer.positions_of(keys)
+        lengths = self.buffer.tail[keys] - self.buffer.head[keys]
+        codes = np.concatenate([np.repeat(keys, lengths), codes])
+        both = {
+            name: concatenate([self.buffer.columns[name].take(held), column])
+            for name, column in columns.items()
+        }
+        order = np.lexsort(self._sorting(codes, both)[::-1])
+        self.buffer.replace(keys, codes[order], {n: c.take(order) for n, c in both.items()})
+        self.windower.merged(keys)
+
+    def _sorting(self, codes: Int64s, columns: dict[str, Stored]) -> list[Any]:
+        sorting: list[Any] = [codes, columns[AXIS].values]
+        for name in self.query.order_by:
+            if name in columns:
+                values = self.storages[name].to_arrow(columns[name])
+                sorting.extend(sort_keys(pa.chunked_array([values])))
+        return sorting
+
+    def state(self) -> State:
+        state = super().state()
+        by_key = {**self.windower.by_key, "alive": self.buffer.tail - self.buffer.head}
+        scalars = {"next_chunk": self.log.next_number, "base": self.log.base}
+        scalars["forgotten"] = self.forgotten
+        chunks = {f"{CHUNK}{name}": chunk for name, chunk in self.log.chunks.items()}
+        return State(
+            {**state.scalars, **self.windower.scalars(), **scalars},
+            state.keys,
+            by_key,
+            {**state.chunks, **chunks},
+        )
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.forgotten = state.scalars["forgotten"]
+        base, next_number = state.scalars["base"], state.scalars["next_chunk"]
+        is_anew, lacking = self.log.restore(state.chunks_of(CHUNK), base, next_number)
+        if is_anew:
+            self.buffer = WindowBuffer()
+            self.buffer.add_keys(len(self.keys))
+        for chunk in lacking:
+            self._append(chunk.codes, chunk.columns)
+        self.buffer.head = self.buffer.tail - state.by_key["alive"]
+        self.windower.restore(state.by_key, state.scalars)
