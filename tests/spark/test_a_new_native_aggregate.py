@@ -139,3 +139,18 @@ def test_own_functions_run_where_they_can_and_equal_the_oracle(
     assert says != IN_SPARK or "Python" not in plan
     windows = oracle.windows(model, rows, key=["k"], time="t", order_by=["seq"])
     assert_same(by_window(result, ["k"]), expected(windows, aggregates(functions)), functions)
+
+
+def test_a_template_of_other_columns_is_refused(spark: SparkSession) -> None:
+    class Wrong(BitXor):
+        def native(self, *inputs: str) -> str | None:
+            return "bit_xor({1})"
+
+    df = spark.createDataFrame([(0, 1)], "t bigint, x bigint")
+    query = wr.stream(df).event_time("t").window(TUMBLING).agg(xor=Wrong("x"))
+    with pytest.raises(wr.WindrowError) as refused:
+        query.to_df()
+    assert str(refused.value) == (
+        "native of Wrong('x') must be a template of its columns and {order}; "
+        "got 'bit_xor({1})'.\nHint: write {0} for its first column, {{ and }} for braces."
+    )

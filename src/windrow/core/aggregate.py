@@ -131,7 +131,8 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
 
         ``{0}``, ``{1}`` stand for the columns, ``{order}`` for what orders the tuples of a window,
         as in ``"min_by({0}, {order})"``. It must give the function's result for every window:
-        nulls skipped, ``empty`` where no value is left. None: Spark has no such expression.
+        nulls skipped, ``empty`` where no value is left. None: Spark has no such expression. A
+        subclass that computes something else must override it.
         """
         return None
 

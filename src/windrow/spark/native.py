@@ -1,8 +1,8 @@
 """Native compilation: what Spark's own aggregation does well is left to it.
 
-Tumbling and hopping time windows of built-in functions become a ``groupBy`` of key and window. Of
-overlapping ones, and of landmark windows, the partials of panes do, and only pane results go to
-Python.
+Tumbling and hopping time windows become a ``groupBy`` of key and window if every function has a
+native form. For overlapping ones, and for landmark windows, Spark computes the partials of panes if
+they are counts, sums and extremes of numbers, and only those go to Python.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
+from windrow.core.errors import WindrowError
 from windrow.core.models import LandmarkWindow, TimeWindow
 from windrow.engine.columns.control import ARRIVAL, PIECE
 from windrow.engine.columns.ddl import type_name
@@ -51,7 +52,14 @@ def _expression(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> Colum
     assert template is not None
     order = [c for c in (query.time, *query.order_by, ARRIVAL) if c is not None]
     order_struct = f"struct({', '.join(map(_quoted, order))})"
-    return F.expr(template.format(*map(_quoted, function.columns), order=order_struct))
+    try:
+        return F.expr(template.format(*map(_quoted, function.columns), order=order_struct))
+    except (IndexError, KeyError, ValueError) as e:
+        raise WindrowError(
+            f"native of {function!r} must be a template of its columns and {{order}}",
+            repr(template),
+            "write {0} for its first column, {{ and }} for braces.",
+        ) from e
 
 
 def is_wholly_native(query: WindowQuery) -> bool:
