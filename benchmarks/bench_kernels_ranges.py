@@ -15,12 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.kernels.block_scan import scan_ranges_with
+from windrow.kernels.block_scan import scan_ranges, scan_ranges_with
+from windrow.kernels.order_statistics import (
+    count_distinct_ranges,
+    mode_ranges,
+    quantile_ranges,
+)
 from windrow.kernels.pane_reduce import PanePartials, Wanted, reduce_panes
 from windrow.kernels.polynomial_fit import fit_ranges
-from windrow.kernels.registry import REGISTRY, RangeKernel
+from windrow.kernels.prefix_difference import sum_ranges
 from windrow.kernels.skyline import skyline
 from windrow.kernels.skyline_ranges import skyline_ranges
+from windrow.kernels.sparse_table import overlapping_ranges
 
 NAIVE: dict[str, Callable[[NDArray[Any]], Any]] = {
     "sum": np.sum,
@@ -30,6 +36,24 @@ NAIVE: dict[str, Callable[[NDArray[Any]], Any]] = {
     "quantile(0.9)": lambda window: np.quantile(window, 0.9),
     "mode": lambda window: np.unique(window)[np.argmax(np.unique_counts(window).counts)],
     "count_distinct": lambda window: len(np.unique(window)),
+}
+
+
+Reduce = Callable[[NDArray[Any], NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]
+
+KERNELS: dict[tuple[str, str], Reduce] = {
+    ("prefix_difference", "sum"): sum_ranges,
+    ("block_scan", "sum"): partial(scan_ranges, operator="add"),
+    ("block_scan", "min"): partial(scan_ranges, operator="min"),
+    ("block_scan", "max"): partial(scan_ranges, operator="max"),
+    ("overlapping_sparse_table", "min"): partial(overlapping_ranges, operator="min"),
+    ("overlapping_sparse_table", "max"): partial(overlapping_ranges, operator="max"),
+    ("order_statistics", "median"): lambda x, lo, hi: quantile_ranges(x, lo, hi, [0.5])[:, 0],
+    ("order_statistics", "quantile(0.9)"): lambda x, lo, hi: quantile_ranges(x, lo, hi, [0.9])[
+        :, 0
+    ],
+    ("order_statistics", "mode"): mode_ranges,
+    ("order_statistics", "count_distinct"): count_distinct_ranges,
 }
 
 
@@ -51,13 +75,13 @@ def sliding(n_windows: int, length: int, slide: int) -> tuple[NDArray[np.int64],
     return lo, lo + length
 
 
-def check(kernel: RangeKernel, values: NDArray[Any], length: int, slide: int) -> None:
-    """Compare 20 windows of the kernel with naive recomputation."""
+def check(function: str, reduce: Reduce, values: NDArray[Any], length: int, slide: int) -> None:
+    """Compare 20 windows of the kernel with naive recompute."""
     lo, hi = sliding((len(values) - length) // slide + 1, length, slide)
-    results = kernel.reduce(values, lo, hi)
+    results = reduce(values, lo, hi)
     for r in np.linspace(0, len(lo) - 1, 20).astype(np.int64):
-        expected = NAIVE[kernel.function](values[lo[r] : hi[r]])
-        np.testing.assert_allclose(results[r], expected, rtol=1e-9, err_msg=kernel.name)
+        expected = NAIVE[function](values[lo[r] : hi[r]])
+        np.testing.assert_allclose(results[r], expected, rtol=1e-9, err_msg=function)
 
 
 def bench_ranges(n_windows: int, slide: int, rng: np.random.Generator) -> None:
@@ -65,16 +89,15 @@ def bench_ranges(n_windows: int, slide: int, rng: np.random.Generator) -> None:
     print(f"{n_windows:,} windows, slide {slide}: length/slide = 10, then 1000")
     n = (n_windows + 1000) * slide
     columns = {"int64": rng.integers(0, 1000, n), "float64": rng.normal(10, 1, n).round(3)}
-    for kernel in REGISTRY:
-        for dtype in sorted(kernel.dtypes):
-            values = columns[dtype]
+    for (algorithm, function), reduce in KERNELS.items():
+        for dtype, values in sorted(columns.items()):
             runs = []
             for ratio in (10, 1000):
-                check(kernel, values[: 2000 * slide], ratio * slide, slide)
+                check(function, reduce, values[: 2000 * slide], ratio * slide, slide)
                 lo, hi = sliding(n_windows, ratio * slide, slide)
-                runs.append(partial(kernel.reduce, values[: (n_windows + ratio) * slide], lo, hi))
+                runs.append(partial(reduce, values[: (n_windows + ratio) * slide], lo, hi))
             seconds = best_of(7, *runs)
-            report(f"{kernel.name} {dtype}", n_windows * slide, *seconds)
+            report(f"{algorithm}:{function} {dtype}", n_windows * slide, *seconds)
 
 
 def report(label: str, n: int, few: float, many: float) -> None:

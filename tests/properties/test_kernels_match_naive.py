@@ -1,10 +1,11 @@
-"""Every range kernel in the registry equals naive recompute, whatever the values and the ranges."""
+"""Every range kernel equals naive recompute, whatever the values and the ranges."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,13 +15,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from windrow.kernels.block_scan import scan_ranges_with
+from windrow.kernels.block_scan import scan_ranges, scan_ranges_with
+from windrow.kernels.columns import as_column
+from windrow.kernels.operators import Operator, identity
+from windrow.kernels.order_statistics import (
+    count_distinct_ranges,
+    mode_ranges,
+    quantile_ranges,
+)
 from windrow.kernels.pane_reduce import reduce_panes
 from windrow.kernels.polynomial_fit import fit_ranges
-from windrow.kernels.registry import REGISTRY, RangeKernel
-from windrow.kernels.skyline import merge_skylines, skyline
+from windrow.kernels.prefix_difference import sum_ranges
+from windrow.kernels.skyline import skyline
 from windrow.kernels.skyline_ranges import skyline_ranges
-from windrow.kernels.sparse_table import disjoint_ranges_with, overlapping_ranges_with
+from windrow.kernels.sparse_table import (
+    disjoint_ranges_with,
+    overlapping_ranges,
+    overlapping_ranges_with,
+)
 
 Column = NDArray[Any]
 Ranges = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -111,6 +123,79 @@ EMPTY: dict[tuple[str, str], Any] = {
 }
 
 
+# The kernels that give one number per range.
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """``reduce(values, lo, hi)`` computes the function over each range.
+
+    ``rounding`` bounds the error of a float64 result, relative to the sum of the magnitudes in its
+    range. ``may_overflow`` tells that a partial may overflow where the result does not.
+    """
+
+    algorithm: str
+    function: str
+    reduce: Callable[[Column, Column, Column], Column]
+    rounding: float = 0.0
+    may_overflow: bool = False
+
+    def __repr__(self) -> str:
+        return f"{self.algorithm}:{self.function}"
+
+
+OPERATORS: dict[str, tuple[Operator, Any]] = {
+    "sum": ("add", np.add),
+    "min": ("min", np.fmin),
+    "max": ("max", np.maximum),
+}
+
+
+def scanned(function: str) -> Callable[[Column, Column, Column], Column]:
+    return lambda values, lo, hi: scan_ranges(values, lo, hi, OPERATORS[function][0])
+
+
+def overlapping(function: str) -> Callable[[Column, Column, Column], Column]:
+    return lambda values, lo, hi: overlapping_ranges(values, lo, hi, OPERATORS[function][0])
+
+
+def disjoint(function: str) -> Callable[[Column, Column, Column], Column]:
+    operator, choose = OPERATORS[function]
+
+    def reduce(values: Column, lo: Column, hi: Column) -> Column:
+        column = (as_column(values),)
+        neutral = (identity(operator, column[0].dtype),)
+        with np.errstate(all="ignore"):
+            return disjoint_ranges_with(
+                column, lo, hi, lambda a, b: (choose(a[0], b[0]),), neutral
+            )[0]
+
+    return reduce
+
+
+def at_fraction(fraction: float) -> Callable[[Column, Column, Column], Column]:
+    return lambda values, lo, hi: quantile_ranges(values, lo, hi, [fraction])[:, 0]
+
+
+EXACT_SUM, ORDINARY_SUM = 2.0**-50, 2.0**-40
+KERNELS = [
+    Kernel("prefix_difference", "sum", sum_ranges, EXACT_SUM),
+    Kernel("block_scan", "sum", scanned("sum"), EXACT_SUM),
+    Kernel("block_scan", "min", scanned("min")),
+    Kernel("block_scan", "max", scanned("max")),
+    Kernel("disjoint_sparse_table", "sum", disjoint("sum"), ORDINARY_SUM, may_overflow=True),
+    Kernel("disjoint_sparse_table", "min", disjoint("min")),
+    Kernel("disjoint_sparse_table", "max", disjoint("max")),
+    Kernel("overlapping_sparse_table", "min", overlapping("min")),
+    Kernel("overlapping_sparse_table", "max", overlapping("max")),
+    Kernel("order_statistics", "median", at_fraction(0.5)),
+    Kernel("order_statistics", "quantile(0.9)", at_fraction(0.9)),
+    Kernel("order_statistics", "mode", mode_ranges),
+    Kernel("order_statistics", "count_distinct", count_distinct_ranges),
+]
+EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+
+
 # Values with ties, extremes and every special float; ranges of every window model.
 
 int_values = st.one_of(
@@ -172,7 +257,7 @@ def assert_same(actual: Any, expected: Any, scale: float = 0.0) -> None:
         assert actual == expected
 
 
-def check(kernel: RangeKernel, values: list[Any], ranges: Ranges, dtype: str) -> None:
+def check(kernel: Kernel, values: list[Any], ranges: Ranges, dtype: str) -> None:
     lo, hi = ranges
     results = kernel.reduce(np.array(values, dtype=dtype), lo, hi)
     assert results.shape == lo.shape
@@ -188,35 +273,29 @@ def check(kernel: RangeKernel, values: list[Any], ranges: Ranges, dtype: str) ->
             assert_same(actual, EMPTY[kernel.function, dtype[0]])
 
 
-def registered(dtype: str) -> list[Any]:
-    return [pytest.param(k, id=k.name) for k in REGISTRY if dtype in k.dtypes]
-
-
-@pytest.mark.parametrize("kernel", registered("int64"))
+@EVERY_KERNEL
 @matrix_settings
 @given(case=cases(int_values))
 def test_int64_kernel_equals_naive_recompute(
-    kernel: RangeKernel, case: tuple[list[int], Ranges]
+    kernel: Kernel, case: tuple[list[int], Ranges]
 ) -> None:
     check(kernel, *case, dtype="int64")
 
 
-@pytest.mark.parametrize("kernel", registered("float64"))
+@EVERY_KERNEL
 @matrix_settings
 @given(case=cases(float_values(special_floats)))
 def test_float64_kernel_equals_naive_recompute(
-    kernel: RangeKernel, case: tuple[list[float], Ranges]
+    kernel: Kernel, case: tuple[list[float], Ranges]
 ) -> None:
     check(kernel, *case, dtype="float64")
 
 
-@pytest.mark.parametrize(
-    "kernel", [p for p in registered("float64") if not p.values[0].may_overflow]
-)
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if not k.may_overflow], ids=repr)
 @matrix_settings
 @given(case=cases(float_values(extreme_floats)))
 def test_float64_kernel_survives_every_magnitude(
-    kernel: RangeKernel, case: tuple[list[float], Ranges]
+    kernel: Kernel, case: tuple[list[float], Ranges]
 ) -> None:
     check(kernel, *case, dtype="float64")
 
@@ -316,7 +395,8 @@ def test_skyline_of_sub_skylines_is_the_skyline_of_the_whole(
 ) -> None:
     points = as_points(*cloud)
     subs = [points[p::parts][skyline(points[p::parts])] for p in range(parts)]
-    merged = merge_skylines(subs)
+    union = np.concatenate(subs)
+    merged = union[skyline(union)]
     expected = points[naive_skyline(cloud[1])]
     assert sorted(map(repr, merged.tolist())) == sorted(map(repr, expected.tolist()))
 
@@ -383,7 +463,7 @@ def test_panes_equal_naive_recompute(
         length=length,
         origin=origin,
         valid=valid,
-        wanted=["sum", "min", "max", "first", "last"],
+        wanted=["sum", "min", "max"],
     )
     cells: dict[tuple[int, int], list[int]] = {}
     for i, (key, time) in enumerate(zip(keys.tolist(), times.tolist(), strict=True)):
@@ -393,8 +473,6 @@ def test_panes_equal_naive_recompute(
         members = cells[cell]
         window = [float(values[i]) for i in members if valid[i]]
         assert (batch.rows[c], batch.counts[c]) == (len(members), len(window))
-        assert batch.first is not None and batch.last is not None
-        assert (batch.first[c], batch.last[c]) == (members[0], members[-1])
         results = {"sum": batch.sums, "min": batch.minima, "max": batch.maxima}
         for function, column in results.items():
             assert column is not None

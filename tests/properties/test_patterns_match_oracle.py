@@ -41,6 +41,7 @@ SCHEMA = pa.schema(
 FUNCTIONS: dict[str, Any] = {
     "n": wf.count(),
     "known": wf.count("x"),
+    "named": wf.count("s"),
     "total": wf.sum("x"),
     "sum_y": wf.sum("y"),
     "mean": wf.mean("y"),

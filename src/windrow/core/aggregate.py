@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from inspect import signature
 from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
 
 from windrow.core.errors import WindrowError
 
@@ -23,6 +26,9 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
 
     The value is that of the aggregate's column, or a tuple of values if it has several. A tuple
     with a null among them is skipped, as in Spark; a window without any other gives ``empty``.
+
+    A constructor keeps each argument that is not a column in an attribute of the same name: that
+    is how it becomes part of the aggregate's ``repr`` and of its ``identity``.
 
     >>> class Spread(Commutative[float, tuple[float, float], float]):
     ...     returns = "double"
@@ -51,7 +57,7 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
     takes_position: ClassVar[bool] = False
     """Whether lift sees ``(position, value, ...)``, the tuple's rank within its key first.
 
-    It lets a function that minds the order, such as ``first``, be Commutative all the same.
+    It lets an order-sensitive function, such as ``first``, be Commutative all the same.
     """
 
     def __init__(self, *columns: str) -> None:
@@ -64,8 +70,33 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
     def name(self) -> str:
         return type(self).__name__
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The constructor's arguments other than columns, where they differ from the default."""
+        held = vars(self)
+        found = {}
+        for name, parameter in signature(type(self).__init__).parameters.items():
+            value = held.get(name, held.get(f"_{name}", parameter.default))
+            if name != "columns" and _plain(value) != _plain(parameter.default):
+                found[name] = value
+        return found
+
+    def identity(self) -> dict[str, Any]:
+        """The class, the columns and the parameters, as JSON can hold them.
+
+        Two aggregates of one identity compute the same, so one may go on with the other's state.
+        A parameter that is added later, with a default, changes no identity.
+        """
+        parameters = {name: _plain(value) for name, value in self.parameters.items()}
+        return {
+            "class": type(self).__qualname__,
+            "columns": list(self.columns),
+            "parameters": parameters,
+        }
+
     def __repr__(self) -> str:
-        return f"{self.name}({', '.join(map(repr, self.columns))})"
+        parameters = (f"{name}={value!r}" for name, value in self.parameters.items())
+        return f"{self.name}({', '.join([*map(repr, self.columns), *parameters])})"
 
     @abstractmethod
     def lift(self, value: In) -> Partial:
@@ -95,6 +126,16 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
         """The type of the result over columns of these types; refuses those it cannot take."""
         return self.returns
 
+    def native(self, *inputs: str) -> str | None:
+        """The same function as an expression of Spark SQL, over columns of these types.
+
+        ``{0}``, ``{1}`` stand for the columns, ``{order}`` for what orders the tuples of a window,
+        as in ``"min_by({0}, {order})"``. It must give the function's result for every window:
+        nulls skipped, ``empty`` where no value is left. None: Spark has no such expression. A
+        subclass that computes something else must override it.
+        """
+        return None
+
     def over(self, values: Iterable[Any]) -> Out | None:
         """The result over the values of one window, oldest first, by the definition."""
         partials = [
@@ -115,7 +156,13 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
 
 
 class Invertible(Aggregate[In, Partial, Out]):
-    """An aggregate whose older tuples can be taken out again."""
+    """An aggregate whose older tuples can be taken out again.
+
+    A window is then the difference of two running partials: one ``combine`` per tuple and one
+    ``subtract`` per window, however the windows lie. Running partials must be exact for that:
+    integers, Decimals, or tuples of them. With floats, whose differences lose digits, an
+    Invertible is computed as any other Aggregate.
+    """
 
     @abstractmethod
     def subtract(self, whole: Partial, older: Partial) -> Partial:
@@ -123,12 +170,38 @@ class Invertible(Aggregate[In, Partial, Out]):
 
 
 class Commutative(Aggregate[In, Partial, Out]):
-    """An aggregate that does not mind the order: ``combine(a, b) == combine(b, a)``."""
+    """An aggregate that is not order-sensitive: ``combine(a, b) == combine(b, a)``.
+
+    The parts of a window need not be contiguous runs then, so a ``WinMapReduce`` may deal its
+    tuples round-robin.
+    """
 
 
 class Idempotent(Aggregate[In, Partial, Out]):
-    """An aggregate that does not mind repetition: ``combine(a, a) == a``; runs may overlap."""
+    """An aggregate to which repetition makes no difference: ``combine(a, a) == a``.
+
+    Two overlapping runs then cover a window, so windows in any order and of any length take one
+    ``combine`` each, from a table of runs whose lengths are powers of two.
+    """
 
 
 def _has_null(value: object) -> bool:
     return value is None or (isinstance(value, tuple) and any(v is None for v in value))
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON can hold it, the same in every process."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(_plain, value), key=repr)
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    written: object = type(value).__repr__
+    # Python's own repr of an object is its address, which another process does not know.
+    named = type(value) if written is object.__repr__ else value
+    return getattr(named, "__qualname__", repr(value))

@@ -48,7 +48,7 @@ class _ArgExtreme(Commutative[Any, Candidate, Any], Idempotent[Any, Candidate, A
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
         chosen, by = columns
         (ranked, at), lo, hi = skip_nulls([by, Values(np.arange(len(by)))], lo, hi)
-        _, best = combine_ranges((ranked, at), lo, hi, self._combine_columns, (0, 0))
+        _, best = combine_ranges(self, (ranked, at), lo, hi, self._combine_columns, (0, 0))
         valid = lo < hi
         if chosen.valid is not None:
             valid &= take(chosen.valid, best, valid).values

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 from windrow.core.aggregate import Commutative
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, slices
-from windrow.functions.position import Placed
+from windrow.functions.position import Positioned
 
-Run = tuple[Placed, ...]
+Run = tuple[Positioned, ...]
 """Values and the positions of their tuples, in order of position."""
 
 
-class Collect(Commutative[Placed, Run, list[Any]], Columnar):
+class Collect(Commutative[Positioned, Run, list[Any]], Columnar):
     """Runs of values; their positions put them in order, however they are combined."""
 
     empty: ClassVar[Any] = []
@@ -24,7 +24,7 @@ class Collect(Commutative[Placed, Run, list[Any]], Columnar):
     def result_type(self, *inputs: str) -> str:
         return f"array<{inputs[0]}>"
 
-    def lift(self, value: Placed) -> Run:
+    def lift(self, value: Positioned) -> Run:
         return (value,)
 
     def combine(self, a: Run, b: Run) -> Run:

@@ -63,6 +63,12 @@ class Columnar(ABC):
     equality, and so leave codes in the results: in lists and dicts too.
     """
 
+    takes_codes: ClassVar[bool] = False
+    """Whether it needs only the order and the equality of values, which codes keep.
+
+    Functions whose results consist of a column's values always do.
+    """
+
     @abstractmethod
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
         """The result over each range [lo, hi) of the tuples.

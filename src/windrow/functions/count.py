@@ -17,6 +17,10 @@ class Count(Invertible[Any, int, int], Commutative[Any, int, int], Reducible):
 
     returns = "bigint"
     empty = 0
+    takes_codes = True
+
+    def native(self, *inputs: str) -> str | None:
+        return "count({0})" if self.columns else "count(1)"
 
     def lift(self, value: Any) -> int:
         return 1

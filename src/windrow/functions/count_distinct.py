@@ -23,6 +23,7 @@ class CountDistinct(Commutative[Any, Seen, int], Idempotent[Any, Seen, int], Col
 
     returns = "bigint"
     empty = 0
+    takes_codes = True
 
     def __init__(self, *columns: str) -> None:
         super().__init__(*columns)
@@ -35,6 +36,10 @@ class CountDistinct(Commutative[Any, Seen, int], Idempotent[Any, Seen, int], Col
         for type_name in inputs:
             require_orderable("count_distinct", type_name)
         return self.returns
+
+    def native(self, *inputs: str) -> str | None:
+        columns = ", ".join(f"{{{i}}}" for i in range(len(inputs)))
+        return f"count(DISTINCT {columns})"
 
     def lift(self, value: Any) -> Seen:
         values = value if len(self.columns) > 1 else (value,)

@@ -37,6 +37,9 @@ class Min(_Extreme):
 
     reductions = COUNT_AND_MIN
 
+    def native(self, *inputs: str) -> str | None:
+        return "min({0})"
+
     def combine(self, a: Any, b: Any) -> Any:
         return b if is_less(b, a) else a
 
@@ -45,6 +48,9 @@ class Max(_Extreme):
     """The greatest value."""
 
     reductions = COUNT_AND_MAX
+
+    def native(self, *inputs: str) -> str | None:
+        return "max({0})"
 
     def combine(self, a: Any, b: Any) -> Any:
         return b if is_less(a, b) else a

@@ -69,7 +69,7 @@ class LinearRegression(Commutative[Any, Moments, Line | None], Columnar):
             dx, dy = x - x, y - y
         ones, zeros = np.ones(len(x), dtype=np.int64), np.zeros(len(x))
         lifted = ones, x, zeros, y, zeros, dx, dx + dy, dy
-        moments = combine_ranges(lifted, lo, hi, self.combine, (0,) * len(lifted))
+        moments = combine_ranges(self, lifted, lo, hi, self.combine, (0,) * len(lifted))
         windows = zip(*(column.tolist() for column in moments), strict=True)
         return Values.of_objects([self.lower(window) for window in windows])
 

@@ -25,6 +25,9 @@ class Mean(Invertible[Any, SumAndCount, float], Commutative[Any, SumAndCount, fl
         require_numeric("mean", *inputs)
         return "double"
 
+    def native(self, *inputs: str) -> str | None:
+        return "avg(cast({0} as double))"
+
     def lift(self, value: Any) -> SumAndCount:
         return value, 1
 

@@ -23,6 +23,9 @@ class Mode(Commutative[Any, Counts, Any], Columnar):
         require_orderable("mode", inputs[0])
         return inputs[0]
 
+    def native(self, *inputs: str) -> str | None:
+        return "mode({0}, true)"
+
     def lift(self, value: Any) -> Counts:
         return {distinct_key(value): 1}
 

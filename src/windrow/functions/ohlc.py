@@ -8,17 +8,19 @@ from typing import Any
 from windrow.core.aggregate import Commutative, Idempotent
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
 from windrow.functions.extremes import Max, Min
-from windrow.functions.position import First, Last, Placed
+from windrow.functions.position import First, Last, Positioned
 from windrow.functions.ranges import reduce_ranges
 from windrow.functions.types import require_orderable
 
 FIELDS = ("open", "high", "low", "close")
 
-Bar = tuple[Placed, Any, Any, Placed]
+Bar = tuple[Positioned, Any, Any, Positioned]
 """Open and close with their positions, high and low without."""
 
 
-class Ohlc(Commutative[Placed, Bar, dict[str, Any]], Idempotent[Placed, Bar, Any], Columnar):
+class Ohlc(
+    Commutative[Positioned, Bar, dict[str, Any]], Idempotent[Positioned, Bar, Any], Columnar
+):
     """The functions first, max, min and last at once."""
 
     takes_position = True
@@ -32,7 +34,7 @@ class Ohlc(Commutative[Placed, Bar, dict[str, Any]], Idempotent[Placed, Bar, Any
         require_orderable("ohlc", inputs[0])
         return f"struct<{','.join(f'{field}:{inputs[0]}' for field in FIELDS)}>"
 
-    def lift(self, value: Placed) -> Bar:
+    def lift(self, value: Positioned) -> Bar:
         return value, value[1], value[1], value
 
     def combine(self, a: Bar, b: Bar) -> Bar:

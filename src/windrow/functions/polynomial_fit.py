@@ -33,10 +33,6 @@ class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
             )
         self.degree = degree
 
-    def __repr__(self) -> str:
-        y, x = self.columns
-        return f"{self.name}({y!r}, {x!r}, degree={self.degree})"
-
     def result_type(self, *inputs: str) -> str:
         require_numeric("polynomial_fit", *inputs)
         return self.returns

@@ -11,25 +11,27 @@ import numpy as np
 from windrow.core.aggregate import Commutative, Idempotent
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
 
-Placed = tuple[int, Any]
+Positioned = tuple[int, Any]
 """A value and the position of its tuple."""
 
 
-class _Positional(Commutative[Placed, Placed, Any], Idempotent[Placed, Placed, Any], Columnar):
+class _Positional(
+    Commutative[Positioned, Positioned, Any], Idempotent[Positioned, Positioned, Any], Columnar
+):
     takes_position = True
     returns_values_of = 0
 
     def __init__(self, column: str, ignore_nulls: bool = False) -> None:
         super().__init__(column)
-        self.skips_nulls = ignore_nulls
+        self.ignore_nulls = self.skips_nulls = ignore_nulls
 
     def result_type(self, *inputs: str) -> str:
         return inputs[0]
 
-    def lift(self, value: Placed) -> Placed:
+    def lift(self, value: Positioned) -> Positioned:
         return value
 
-    def lower(self, partial: Placed) -> Any:
+    def lower(self, partial: Positioned) -> Any:
         return partial[1]
 
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
@@ -49,7 +51,10 @@ class _Positional(Commutative[Placed, Placed, Any], Idempotent[Placed, Placed, A
 class First(_Positional):
     """The oldest tuple's value."""
 
-    def combine(self, a: Placed, b: Placed) -> Placed:
+    def native(self, *inputs: str) -> str | None:
+        return None if self.ignore_nulls else "min_by({0}, {order})"
+
+    def combine(self, a: Positioned, b: Positioned) -> Positioned:
         return b if b[0] < a[0] else a
 
     def _choose(self, lo: Int64s, hi: Int64s) -> Int64s:
@@ -59,7 +64,10 @@ class First(_Positional):
 class Last(_Positional):
     """The youngest tuple's value."""
 
-    def combine(self, a: Placed, b: Placed) -> Placed:
+    def native(self, *inputs: str) -> str | None:
+        return None if self.ignore_nulls else "max_by({0}, {order})"
+
+    def combine(self, a: Positioned, b: Positioned) -> Positioned:
         return b if b[0] > a[0] else a
 
     def _choose(self, lo: Int64s, hi: Int64s) -> Int64s:

@@ -30,12 +30,12 @@ class Quantile(Commutative[Any, Ordered, float], Columnar):
             )
         self.q = float(q)
 
-    def __repr__(self) -> str:
-        return f"{self.name}({self.columns[0]!r}, q={self.q})"
-
     def result_type(self, *inputs: str) -> str:
         require_numeric(self.function, *inputs)
         return "double"
+
+    def native(self, *inputs: str) -> str | None:
+        return f"percentile(cast({{0}} as double), {self.q!r}D)"
 
     def lift(self, value: Any) -> Ordered:
         return (value,)
@@ -68,9 +68,6 @@ class Median(Quantile):
 
     def __init__(self, column: str) -> None:
         super().__init__(column, 0.5)
-
-    def __repr__(self) -> str:
-        return f"{self.name}({self.columns[0]!r})"
 
 
 def quantile(column: str, q: float) -> Quantile:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.core.aggregate import Aggregate, Idempotent
 from windrow.functions.columnar import Int64s
 
 Partials = tuple[NDArray[Any], ...]
@@ -30,8 +31,9 @@ def reduce_ranges(
 ) -> NDArray[Any]:
     """The sum, least or greatest value of each range.
 
-    Sums are differences of running sums; extremes come from a block scan where the ranges are in
-    order, from a sparse table elsewhere.
+    Sums are invertible, so they are differences of running sums. Extremes are idempotent: they
+    come from a block scan where the ranges are in order, elsewhere from the overlapping sparse
+    table.
 
     >>> reduce_ranges(np.array([4, 1, 3]), np.array([0, 1]), np.array([2, 3]), "max")
     array([4, 3])
@@ -50,22 +52,24 @@ def reduce_ranges(
 
 
 def combine_ranges(
+    function: Aggregate[Any, Any, Any],
     partials: Partials,
     lo: Int64s,
     hi: Int64s,
     combine: Callable[[Any, Any], Any],
     identity: Sequence[Any],
 ) -> Partials:
-    """Each range under an associative function of columns; ``identity`` for the empty ones.
+    """Each range of columns of the function's partials; ``identity`` for the empty ones.
 
-    A block scan where the ranges are in order, a disjoint sparse table elsewhere. ``combine`` may
-    meet what NumPy would warn of, such as infinities.
-
-    >>> add = lambda a, b: (a[0] + b[0],)
-    >>> combine_ranges((np.array([4, 1, 3]),), np.array([0, 1]), np.array([2, 3]), add, (0,))
-    (array([5, 4]),)
+    ``combine`` is the function's own, of columns. A block scan where the ranges are in order;
+    elsewhere the overlapping sparse table if the function is Idempotent, else the disjoint one.
+    ``combine`` may meet what NumPy would warn of, such as infinities.
     """
-    from windrow.kernels.block_scan import scan_ranges_with
-
     with np.errstate(all="ignore"):
+        if isinstance(function, Idempotent) and not are_ordered(lo, hi):
+            from windrow.kernels.sparse_table import overlapping_ranges_with
+
+            return overlapping_ranges_with(partials, lo, hi, combine, identity)
+        from windrow.kernels.block_scan import scan_ranges_with
+
         return scan_ranges_with(partials, lo, hi, combine, identity)

@@ -38,10 +38,6 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
             )
         self.maximise = directions
 
-    def __repr__(self) -> str:
-        names = ", ".join(map(repr, self.columns))
-        return f"{self.name}({names}, maximise={self.maximise})"
-
     def result_type(self, *inputs: str) -> str:
         require_numeric("skyline", *inputs)
         return f"array<struct<{','.join(f'{_quoted(c)}:double' for c in self.columns)}>>"

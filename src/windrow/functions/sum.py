@@ -28,6 +28,9 @@ class Sum(Invertible[Any, Any, Any], Commutative[Any, Any, Any], Reducible):
         precision, scale = map(int, re.findall(r"\d+", inputs[0]))
         return f"decimal({min(precision + 10, 38)},{scale})"
 
+    def native(self, *inputs: str) -> str | None:
+        return "sum({0})"
+
     def lift(self, value: Any) -> Any:
         return value
 

@@ -31,6 +31,9 @@ class Var(Commutative[Any, Moments, float | None], Columnar):
         require_numeric(self.name.lower(), *inputs)
         return "double"
 
+    def native(self, *inputs: str) -> str | None:
+        return "var_samp(cast({0} as double))"
+
     def lift(self, value: Any) -> Moments:
         # The distance of an infinity from itself is NaN, which no other value undoes.
         return 1, float(value), 0.0, float(value) - float(value)
@@ -50,12 +53,15 @@ class Var(Commutative[Any, Moments, float | None], Columnar):
         with np.errstate(invalid="ignore"):
             ones, zeros = np.ones(len(floats), dtype=np.int64), np.zeros(len(floats))
             lifted = ones, floats, zeros, floats - floats
-        n, _, _, squares = combine_ranges(lifted, lo, hi, self.combine, (0, 0.0, 0.0, 0.0))
+        n, _, _, squares = combine_ranges(self, lifted, lo, hi, self.combine, (0, 0.0, 0.0, 0.0))
         return Values.where(n >= 2, squares / np.maximum(n - 1, 1))
 
 
 class Stddev(Var):
     """The square root of the variance."""
+
+    def native(self, *inputs: str) -> str | None:
+        return "stddev_samp(cast({0} as double))"
 
     def lower(self, partial: Moments) -> float | None:
         variance = super().lower(partial)

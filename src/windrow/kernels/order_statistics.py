@@ -48,15 +48,6 @@ def quantile_ranges(
     return results
 
 
-def median_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> NDArray[np.float64]:
-    """The exact median of each range [lo, hi): its quantile of 0.5, at the same cost.
-
-    >>> median_ranges([4, 1, 3, 5], [0, 0], [3, 4])
-    array([3. , 3.5])
-    """
-    return quantile_ranges(values, lo, hi, [0.5])[:, 0]
-
-
 def mode_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> Column:
     """The most frequent value of each range [lo, hi), the smallest if there are several.
 

@@ -15,7 +15,7 @@ from windrow.kernels.groups import number_groups
 from windrow.kernels.operators import Operator, identity
 from windrow.kernels.panes import as_keys, as_times, assign_panes, check_length
 
-Wanted = Literal["sum", "min", "max", "first", "last"]
+Wanted = Literal["sum", "min", "max"]
 
 ALWAYS_DENSE = 1 << 16
 """A table of at most this many cells is dense, however few tuples there are."""
@@ -25,9 +25,8 @@ ALWAYS_DENSE = 1 << 16
 class PanePartials:
     """The partials of the panes that hold a tuple, in order of key and pane.
 
-    ``rows`` counts tuples, ``counts`` the valid values. Partials that were not wanted are None.
-    ``sums``, ``minima`` and ``maxima`` are the operator's identity if no value is valid. ``first``
-    and ``last`` are the positions in the batch of the first and the last tuple to arrive.
+    ``rows`` counts tuples, ``counts`` the valid values. What was not wanted is None. ``sums``,
+    ``minima`` and ``maxima`` are the operator's identity where no value is valid.
     """
 
     keys: Positions
@@ -37,8 +36,6 @@ class PanePartials:
     sums: Column | None
     minima: Column | None
     maxima: Column | None
-    first: Positions | None
-    last: Positions | None
 
 
 def reduce_panes(
@@ -52,7 +49,7 @@ def reduce_panes(
     valid: ArrayLike | None = None,
     wanted: Collection[Wanted] = (),
 ) -> PanePartials:
-    """Count, sum, minimum, maximum, first and last position of each (key, pane), for one column.
+    """Count, sum, minimum and maximum of each (key, pane), for one column.
 
     ``keys`` are codes in [0, n_keys). Pane p is [origin + p*length, origin + (p+1)*length) of
     ``times``, which may also be ranks, or pane indices with length 1. A value that is not
@@ -121,8 +118,8 @@ def _number_cells(
     return groups, codes // stride, codes % stride if distinct is None else distinct[codes % stride]
 
 
-Tables = tuple[Positions, Any, Any, Any, Any, Any, Any]
-"""rows, counts, sums, minima, maxima, first, last; None if not wanted."""
+Tables = tuple[Positions, Any, Any, Any, Any]
+"""rows, counts, sums, minima, maxima: None for what is not wanted."""
 
 
 def allocate(
@@ -131,17 +128,12 @@ def allocate(
     def filled(name: Wanted, operator: Operator) -> Column | None:
         return np.full(n_cells, identity(operator, dtype)) if name in wanted else None
 
-    def positions(name: Wanted) -> Positions | None:
-        return np.full(n_cells, -1, dtype=np.int64) if name in wanted else None
-
     return (
         np.zeros(n_cells, dtype=np.int64),
         np.zeros(n_cells, dtype=np.int64) if masked else None,
         filled("sum", "add"),
         filled("min", "min"),
         filled("max", "max"),
-        positions("first"),
-        positions("last"),
     )
 
 
@@ -165,8 +157,6 @@ def _reduce(
     sums: Any,
     minima: Any,
     maxima: Any,
-    first: Any,
-    last: Any,
 ) -> None:
     # Numba drops the branches of the arguments that are None: each combination is its own loop.
     # Unsigned indices save the check for negative ones.
@@ -177,10 +167,6 @@ def _reduce(
             pane_start = start + pane * length
         cell = np.uint64(keys[i] * n_panes + pane)
         rows[cell] += 1
-        if first is not None and first[cell] < 0:
-            first[cell] = i
-        if last is not None:
-            last[cell] = i
         if valid is not None:
             if not valid[i]:
                 continue

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from windrow.kernels.columns import Column, Positions, as_column, read_only
-from windrow.kernels.compiled import compiled
 
 
 def assign_panes(times: ArrayLike, length: int, origin: int = 0) -> Positions:
@@ -18,24 +17,6 @@ def assign_panes(times: ArrayLike, length: int, origin: int = 0) -> Positions:
     array([-2, -1, -1,  0,  0,  1])
     """
     return (as_times(times) - origin) // check_length(length)
-
-
-def rank_tuples(keys: ArrayLike, next_rank: NDArray[np.int64]) -> Positions:
-    """The rank of each tuple within its key, in order of arrival.
-
-    ``next_rank[k]`` is the rank that the next tuple of key k takes; it moves on, so that the
-    ranks of the next batch follow those of this one.
-
-    Ordering: arrival. Time O(n), space O(n).
-
-    >>> next_rank = np.array([0, 7])
-    >>> rank_tuples([1, 0, 1], next_rank), next_rank
-    (array([7, 0, 8]), array([1, 9]))
-    """
-    codes = as_keys(keys, len(next_rank))
-    ranks = np.empty(len(codes), dtype=np.int64)
-    _take_ranks(codes, next_rank, ranks)
-    return ranks
 
 
 def as_keys(keys: ArrayLike, n_keys: int) -> Column:
@@ -69,10 +50,3 @@ def check_length(length: int) -> int:
     if length <= 0:
         raise ValueError(f"a pane's length must be positive; got length={length}")
     return length
-
-
-@compiled
-def _take_ranks(keys: Column, next_rank: Positions, ranks: Positions) -> None:
-    for i in range(keys.shape[0]):
-        ranks[i] = next_rank[keys[i]]
-        next_rank[keys[i]] += 1

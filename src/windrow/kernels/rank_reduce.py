@@ -46,14 +46,14 @@ def reduce_rank_panes(
     first_cell = np.cumsum(room) - room
     n_cells = int(room.sum())
     _, *tables = allocate(n_cells, column.dtype, mask is not None, wanted)
-    _reduce(keys, first_cell.copy(), length - into, length, column, mask, *tables[:4])
+    _reduce(keys, first_cell.copy(), length - into, length, column, mask, *tables)
     own = np.repeat(np.arange(len(next_rank)), room)
     panes = np.arange(n_cells) + (first_pane - first_cell)[own]
     end = (next_rank + counts)[own]
     rows = np.minimum((panes + 1) * length, end) - np.maximum(panes * length, next_rank[own])
-    valid_counts, sums, minima, maxima, first, last = tables
+    valid_counts, sums, minima, maxima = tables
     valid_counts = rows if valid_counts is None else valid_counts
-    return PanePartials(own, panes, rows, valid_counts, sums, minima, maxima, first, last)
+    return PanePartials(own, panes, rows, valid_counts, sums, minima, maxima)
 
 
 def count_keys(keys: Positions, n_keys: int) -> NDArray[np.int64]:

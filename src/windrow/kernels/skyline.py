@@ -7,7 +7,7 @@ dimension, as bad as an infinity. Equal points do not dominate each other, so al
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,21 +38,6 @@ def skyline(points: ArrayLike, larger_is_better: Collection[int] = ()) -> Positi
     """
     oriented = orient(points, larger_is_better)
     return np.flatnonzero(_filter(oriented, _visiting_order(oriented)))
-
-
-def merge_skylines(parts: Sequence[ArrayLike], larger_is_better: Collection[int] = ()) -> Points:
-    """The points of the skyline of a union, from the skylines of its parts.
-
-    Ordering: none; the points come part by part. Algebra: associative, commutative, idempotent.
-    Time and space as for the skyline of all the points given.
-
-    >>> merge_skylines([[[1, 4], [2, 2]], [[1, 3], [4, 1]]])
-    array([[2., 2.],
-           [1., 3.],
-           [4., 1.]])
-    """
-    union: Points = np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])
-    return union[skyline(union, larger_is_better)]
 
 
 def orient(points: ArrayLike, larger_is_better: Collection[int] = ()) -> Points:

@@ -13,32 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from windrow.kernels.columns import Column, Positions, as_column, as_ranges
-from windrow.kernels.compiled import compiled
-from windrow.kernels.operators import ADD, CODES, Operator, combine, identity
+from windrow.kernels.operators import Operator, identity
 from windrow.kernels.segmented_scan import Combine, Partials, combine_across, fill_empty
-
-
-def disjoint_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike, operator: Operator) -> Column:
-    """The sum, minimum or maximum of each range [lo, hi), by the disjoint sparse table.
-
-    Sums of float64 round as ordinary sums do. NaN is greater than any other number, as in Spark:
-    max is NaN if any value is, min only if all are. An empty range gives the operator's identity.
-
-    Ordering: none.
-    Algebra: associative.
-    Time O(n log longest range + ranges), space O(n + ranges).
-    Known from competitive programming; the scans are those of N. Alon and B. Schieber, Optimal
-    preprocessing for answering on-line product queries, 1987.
-
-    >>> disjoint_ranges([4, 1, 3, 5], [2, 0, 1], [4, 4, 3], "add")
-    array([ 8, 13,  4])
-    """
-    column = as_column(values)
-    first, last = as_ranges(lo, hi, len(column))
-    results = np.full(len(first), identity(operator, column.dtype), dtype=column.dtype)
-    by_level, bounds = _group(_levels_apart(first, last))
-    _answer_disjoint(column, first, last, by_level, bounds, CODES[operator], results)
-    return results
 
 
 def overlapping_ranges(
@@ -57,7 +33,7 @@ def overlapping_ranges(
     >>> overlapping_ranges([4, 1, 3, 5], [2, 0, 1], [4, 4, 3], "min")
     array([3, 1, 1])
     """
-    if CODES[operator] == ADD:
+    if operator == "add":
         raise ValueError("overlapping ranges need an idempotent operator; got operator='add'")
     choose = np.fmin if operator == "min" else np.maximum
     column = as_column(values)
@@ -78,6 +54,8 @@ def disjoint_ranges_with(
     Ordering: none.
     Algebra: associative, not necessarily commutative.
     Time O(n log longest range + ranges), space O(n + ranges).
+    Known from competitive programming; the scans are those of N. Alon and B. Schieber, Optimal
+    preprocessing for answering on-line product queries, 1987.
 
     >>> last_of = lambda a, b: (b[0],)
     >>> disjoint_ranges_with((np.array([4, 1, 3, 5]),), [2, 0, 1], [4, 1, 3], last_of, (0,))
@@ -137,8 +115,8 @@ def _bit_length(numbers: Positions) -> Positions:
 
 
 def _levels_apart(lo: Positions, hi: Positions) -> Positions:
-    """The level of each range: the bits in which its ends differ; 0 for one tuple, -1 for none."""
-    return np.where(lo < hi, _bit_length(lo ^ (hi - 1)), -1)
+    """Bits in which the first and the last position differ; 0 for single ones."""
+    return _bit_length(lo ^ (hi - 1))
 
 
 def _group(levels: Positions) -> tuple[Positions, Positions]:
@@ -147,34 +125,3 @@ def _group(levels: Positions) -> tuple[Positions, Positions]:
     highest = int(levels.max(initial=-1))
     bounds = np.searchsorted(levels[by_level], np.arange(highest + 2))
     return by_level, bounds
-
-
-@compiled
-def _answer_disjoint(
-    values: Column,
-    lo: Positions,
-    hi: Positions,
-    by_level: Positions,
-    bounds: Positions,
-    code: int,
-    results: Column,
-) -> None:
-    n = values.shape[0]
-    if bounds.shape[0] > 1:
-        for w in range(bounds[0], bounds[1]):
-            results[by_level[w]] = values[lo[by_level[w]]]
-    table = np.empty(n, dtype=values.dtype)
-    for level in range(1, bounds.shape[0] - 1):
-        if bounds[level] == bounds[level + 1]:
-            continue
-        block = 1 << (level - 1)
-        for middle in range(block, n, 2 * block):
-            table[middle - 1] = values[middle - 1]
-            for i in range(middle - 2, middle - block - 1, -1):
-                table[i] = combine(code, values[i], table[i + 1])
-            table[middle] = values[middle]
-            for i in range(middle + 1, min(middle + block, n)):
-                table[i] = combine(code, table[i - 1], values[i])
-        for w in range(bounds[level], bounds[level + 1]):
-            r = by_level[w]
-            results[r] = combine(code, table[lo[r]], table[hi[r] - 1])

@@ -1,13 +1,12 @@
 """Native compilation: what Spark's own aggregation does well is left to it.
 
-Tumbling and hopping time windows of built-in functions become a ``groupBy`` of key and window. Of
-overlapping ones, and of landmark windows, the partials of panes do, and only pane results go to
-Python.
+Tumbling and hopping time windows become a ``groupBy`` of key and window if every function has a
+native form. For overlapping ones, and for landmark windows, Spark computes the partials of panes if
+they are counts, sums and extremes of numbers, and only those go to Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,22 +17,15 @@ from pyspark.sql import functions as F
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
+from windrow.core.errors import WindrowError
 from windrow.core.models import Axis, IntervalWindow
 from windrow.engine.columns.control import ARRIVAL, PIECE
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.window_query import END, ID, START, WindowQuery
 from windrow.engine.workers.geometry import Geometry
-from windrow.functions.count import Count
-from windrow.functions.count_distinct import CountDistinct
-from windrow.functions.extremes import Max, Min
-from windrow.functions.mean import Mean
-from windrow.functions.mode import Mode
-from windrow.functions.position import First, Last
-from windrow.functions.quantile import Median, Quantile
-from windrow.functions.sum import Sum
+from windrow.functions.reducible import Reducible, Reduction
 from windrow.functions.types import is_numeric
-from windrow.functions.variance import Stddev, Var
 from windrow.kernels.operators import identity
 from windrow.spark.tasks import GREATEST
 from windrow.spark.times import microseconds_of, timestamp_of
@@ -41,51 +33,34 @@ from windrow.spark.times import microseconds_of, timestamp_of
 SINCE = "windrow.since"
 """The column of a row's time since the window's origin."""
 
-Expression = Callable[[WindowQuery, Any], Column]
-
 
 def column(name: str) -> Column:
     """A column by its exact name, dots and all."""
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(_quoted(name))
 
 
-def _values(function: Aggregate[Any, Any, Any]) -> list[Column]:
-    return [column(c) for c in function.columns]
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
-def _doubles(function: Aggregate[Any, Any, Any]) -> Column:
-    return column(function.columns[0]).cast("double")
+def _template(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> str | None:
+    return function.native(*(query.types[c] for c in function.columns))
 
 
-def _count(query: WindowQuery, function: Count) -> Column:
-    return F.count(*_values(function)) if function.columns else F.count(F.lit(1))
-
-
-def _place(query: WindowQuery) -> Column:
-    order = [query.time, *query.order_by]
-    return F.struct(*(column(c) for c in order if c is not None), column(ARRIVAL))
-
-
-_EXPRESSIONS: dict[type, Expression] = {
-    Count: _count,
-    Sum: lambda query, f: F.sum(*_values(f)),
-    Mean: lambda query, f: F.avg(_doubles(f)),
-    Min: lambda query, f: F.min(*_values(f)),
-    Max: lambda query, f: F.max(*_values(f)),
-    Var: lambda query, f: F.var_samp(_doubles(f)),
-    Stddev: lambda query, f: F.stddev_samp(_doubles(f)),
-    Quantile: lambda query, f: F.percentile(_doubles(f), f.q),
-    Median: lambda query, f: F.percentile(_doubles(f), f.q),
-    Mode: lambda query, f: F.mode(column(f.columns[0]), deterministic=True),
-    CountDistinct: lambda query, f: F.count_distinct(*_values(f)),
-    First: lambda query, f: F.min_by(column(f.columns[0]), _place(query)),
-    Last: lambda query, f: F.max_by(column(f.columns[0]), _place(query)),
-}
-
-
-def _has_expression(function: Aggregate[Any, Any, Any]) -> bool:
-    is_positional = isinstance(function, First | Last)
-    return type(function) in _EXPRESSIONS and not (is_positional and function.skips_nulls)
+def _expression(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> Column:
+    """The function as Spark's own, its template filled in."""
+    template = _template(query, function)
+    assert template is not None
+    order = [c for c in (query.time, *query.order_by, ARRIVAL) if c is not None]
+    order_struct = f"struct({', '.join(map(_quoted, order))})"
+    try:
+        return F.expr(template.format(*map(_quoted, function.columns), order=order_struct))
+    except (IndexError, KeyError, ValueError) as e:
+        raise WindrowError(
+            f"native of {function!r} must be a template of its columns and {{order}}",
+            repr(template),
+            "write {0} for its first column, {{ and }} for braces.",
+        ) from e
 
 
 def is_wholly_native(query: WindowQuery) -> bool:
@@ -96,7 +71,7 @@ def is_wholly_native(query: WindowQuery) -> bool:
         and model.axis is Axis.TIME
         and not (model.every or model.shares_tuples)
         and isinstance(computation, Aggregation)
-        and all(_has_expression(f) for f in computation.functions.values())
+        and all(_template(query, f) is not None for f in computation.functions.values())
     )
 
 
@@ -108,10 +83,17 @@ def has_native_panes(query: WindowQuery) -> bool:
         return False
     partials = PartialColumns(query)
     return all(
-        partials.is_reducible(f)
-        and (isinstance(f, Count) or all(is_numeric(query.types[c]) for c in f.columns))
+        isinstance(f, Reducible)
+        and partials.is_reducible(f)
+        and all(_is_native(r, [query.types[c] for c in f.columns]) for r in f.reductions)
         for f in partials.functions.values()
     )
+
+
+def _is_native(reduction: Reduction, types: list[str]) -> bool:
+    if reduction.op == "count" or reduction.column is None:
+        return True
+    return is_numeric(types[reduction.column])
 
 
 def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> DataFrame:
@@ -128,9 +110,7 @@ def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> Da
     # The window's start, not its id, is grouped by: it costs no division.
     start = since - F.pmod(since, F.lit(model.slide))
     keys = [column(k) for k in query.keys]
-    functions = [
-        _EXPRESSIONS[type(f)](query, f).alias(name) for name, f in computation.functions.items()
-    ]
+    functions = [_expression(query, f).alias(name) for name, f in computation.functions.items()]
     extra = [] if watermark is None else [F.first(watermark).alias("windrow.watermark")]
     grouped = placed.groupBy(*keys, start.alias("windrow.start")).agg(*functions, *extra)
     begin = column("windrow.start") + model.origin
@@ -170,7 +150,7 @@ def panes(query: WindowQuery, rows: DataFrame) -> DataFrame:
     return placed.groupBy(*keys, pane.alias(PIECE)).agg(*columns)
 
 
-def _reduction(function: Any, reduction: Any, kind: pa.DataType) -> Column:
+def _reduction(function: Any, reduction: Reduction, kind: pa.DataType) -> Column:
     """A partial of a pane; where no value is known, what changes no other partial."""
     if reduction.column is None:
         return F.count(F.lit(1))

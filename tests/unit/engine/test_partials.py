@@ -87,7 +87,8 @@ def test_any_cut_gives_the_result_of_the_whole(
 
 
 def test_numbers_have_columns_of_their_own_and_all_else_is_pickled() -> None:
-    schema = partials_of(total=wf.sum("x"), mean=wf.mean("y"), least=wf.min("s")).schema
+    functions = {"total": wf.sum("x"), "mean": wf.mean("y"), "least": wf.min("s")}
+    schema = partials_of(**functions, known=wf.count("s")).schema
     assert schema == pa.schema(
         [
             ("total#0", pa.int64()),
@@ -95,6 +96,7 @@ def test_numbers_have_columns_of_their_own_and_all_else_is_pickled() -> None:
             ("mean#0", pa.int64()),
             ("mean#1", pa.float64()),
             ("least#", pa.binary()),
+            ("known#0", pa.int64()),
         ]
     )
 

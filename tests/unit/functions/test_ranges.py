@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from windrow import functions as wf
 from windrow.functions.columnar import Int64s
 from windrow.functions.ranges import are_ordered, combine_ranges, reduce_ranges
 
@@ -23,13 +24,15 @@ def test_ranges_in_any_order_reduce_to_the_same(lo: Int64s, hi: Int64s) -> None:
     assert reduce_ranges(x, lo, hi, "sum").tolist() == [w.sum() for w in windows]
     assert reduce_ranges(x, lo, hi, "min").tolist() == [w.min() for w in windows]
     assert reduce_ranges(x, lo, hi, "max").tolist() == [w.max() for w in windows]
-    (youngest,) = combine_ranges((x,), lo, hi, lambda older, newer: newer, (0,))
+    (youngest,) = combine_ranges(wf.collect("x"), (x,), lo, hi, lambda older, newer: newer, (0,))
     assert youngest.tolist() == [w[-1] for w in windows]
+    (union,) = combine_ranges(wf.max("x"), (x,), lo, hi, lambda a, b: (a[0] | b[0],), (0,))
+    assert union.tolist() == [np.bitwise_or.reduce(w) for w in windows]
 
 
 def test_infinities_do_not_warn() -> None:
     x = np.array([np.inf, -np.inf])
     (total,) = combine_ranges(
-        (x,), np.array([0]), np.array([2]), lambda a, b: (a[0] + b[0],), (0.0,)
+        wf.sum("x"), (x,), np.array([0]), np.array([2]), lambda a, b: (a[0] + b[0],), (0.0,)
     )
     assert np.isnan(total).all()

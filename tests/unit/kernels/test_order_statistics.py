@@ -7,7 +7,6 @@ import pytest
 
 from windrow.kernels.order_statistics import (
     count_distinct_ranges,
-    median_ranges,
     mode_ranges,
     quantile_ranges,
 )
@@ -20,7 +19,7 @@ NAN, INF = math.nan, math.inf
 #               [---------)
 #                  [------
 def test_median_of_an_even_number_lies_between_two_values() -> None:
-    results = median_ranges([4, 1, 3, 5, 2], [0, 1, 2], [4, 5, 5])
+    results = quantile_ranges([4, 1, 3, 5, 2], [0, 1, 2], [4, 5, 5], [0.5])[:, 0]
     assert results.tolist() == [3.5, 2.5, 3.0]
 
 
@@ -56,11 +55,11 @@ def test_nan_is_a_value_of_its_own() -> None:
 
 
 def test_empty_range_has_no_order() -> None:
-    assert math.isnan(median_ranges([1.0], [1], [1])[0])
+    assert math.isnan(quantile_ranges([1.0], [1], [1], [0.5])[0, 0])
     assert math.isnan(mode_ranges([1.0], [0], [0])[0])
     assert mode_ranges([1], [0], [0]).tolist() == [0]
     assert count_distinct_ranges([1], [0], [0]).tolist() == [0]
-    assert median_ranges(np.empty(0), [0], [0]).shape == (1,)
+    assert quantile_ranges(np.empty(0), [0], [0], [0.5]).shape == (1, 1)
 
 
 def test_many_distinct_values_need_a_tree_of_several_levels() -> None:
@@ -68,7 +67,8 @@ def test_many_distinct_values_need_a_tree_of_several_levels() -> None:
     lo = np.arange(0, 18_000, 900)
     hi = lo + 1_500
     windows = [values[a:b] for a, b in zip(lo, hi, strict=True)]
-    assert median_ranges(values, lo, hi).tolist() == [float(np.median(w)) for w in windows]
+    medians = quantile_ranges(values, lo, hi, [0.5])[:, 0]
+    assert medians.tolist() == [float(np.median(w)) for w in windows]
     assert count_distinct_ranges(values, lo, hi).tolist() == [len(set(w)) for w in windows]
     modes = [int(np.argmax(np.bincount(w))) for w in windows]
     assert mode_ranges(values, lo, hi).tolist() == modes

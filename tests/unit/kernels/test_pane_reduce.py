@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from windrow.kernels.pane_reduce import reduce_panes
+from windrow.kernels.pane_reduce import Wanted, reduce_panes
 
 NAN, INF = math.nan, math.inf
 
@@ -24,9 +24,8 @@ VALUES = [7, 1, -2, 4, 8, 5]
 
 @TABLES
 def test_each_key_and_pane_has_its_partials(n_keys: int) -> None:
-    batch = reduce_panes(
-        KEYS, TIMES, VALUES, n_keys=n_keys, length=10, wanted=["sum", "min", "max", "first", "last"]
-    )
+    wanted: list[Wanted] = ["sum", "min", "max"]
+    batch = reduce_panes(KEYS, TIMES, VALUES, n_keys=n_keys, length=10, wanted=wanted)
     assert batch.keys.tolist() == [0, 0, 0, 1, 1]
     assert batch.panes.tolist() == [-1, 0, 1, 0, 1]
     assert batch.rows.tolist() == [1, 2, 1, 1, 1]
@@ -35,8 +34,6 @@ def test_each_key_and_pane_has_its_partials(n_keys: int) -> None:
         "sums": [7, 2, 5, 1, 8],
         "minima": [7, -2, 5, 1, 8],
         "maxima": [7, 4, 5, 1, 8],
-        "first": [0, 2, 5, 1, 4],
-        "last": [0, 3, 5, 1, 4],
     }
     assert {name: getattr(batch, name).tolist() for name in expected} == expected
 
@@ -91,7 +88,7 @@ def test_nan_is_greater_than_any_number() -> None:
 
 def test_what_is_not_wanted_is_none() -> None:
     batch = reduce_panes(KEYS, TIMES, VALUES, n_keys=2, length=10, wanted=["max"])
-    assert batch.sums is batch.minima is batch.first is batch.last is None
+    assert batch.sums is batch.minima is None
 
 
 def test_sum_of_integers_wraps_around() -> None:
@@ -107,7 +104,7 @@ def test_ranks_are_panes_of_length_in_tuples() -> None:
 
 def test_empty_batch_has_no_panes() -> None:
     nothing = np.empty(0, dtype=np.int64)
-    batch = reduce_panes(nothing, nothing, nothing, n_keys=3, length=10, wanted=["sum", "first"])
+    batch = reduce_panes(nothing, nothing, nothing, n_keys=3, length=10, wanted=["sum"])
     assert len(batch.keys) == len(batch.rows) == 0
 
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from windrow.kernels.panes import as_keys, assign_panes, rank_tuples
+from windrow.kernels.panes import as_keys, assign_panes
 
 
 #   time   -20      -10        0        10
@@ -33,13 +32,6 @@ def test_length_must_be_positive(length: int) -> None:
 def test_times_must_be_whole_numbers() -> None:
     with pytest.raises(TypeError, match="whole numbers; got dtype=float64"):
         assign_panes([0.5], length=1)
-
-
-def test_ranks_continue_from_batch_to_batch() -> None:
-    next_rank = np.zeros(3, dtype=np.int64)
-    assert rank_tuples([0, 2, 0, 0], next_rank).tolist() == [0, 0, 1, 2]
-    assert rank_tuples([2, 0, 1], next_rank).tolist() == [1, 3, 0]
-    assert assign_panes(rank_tuples([0, 0, 0], next_rank), length=3).tolist() == [1, 1, 2]
 
 
 @pytest.mark.parametrize("keys", [[0, 3], [-1, 0]])

@@ -1,20 +1,31 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
-from windrow.kernels.operators import Operator
+from windrow.kernels.columns import as_column
+from windrow.kernels.operators import Operator, identity
 from windrow.kernels.segmented_scan import Partials
 from windrow.kernels.sparse_table import (
-    disjoint_ranges,
     disjoint_ranges_with,
     overlapping_ranges,
     overlapping_ranges_with,
 )
 
 NAN, INF = math.nan, math.inf
+
+CHOOSE = {"add": np.add, "min": np.fmin, "max": np.maximum}
+
+
+def disjoint_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike, operator: Operator) -> Any:
+    column, choose = as_column(values), CHOOSE[operator]
+    neutral = (identity(operator, column.dtype),)
+    return disjoint_ranges_with((column,), lo, hi, lambda a, b: (choose(a[0], b[0]),), neutral)[0]
+
 
 VALUES = [4, 1, 3, 5, 2]
 LO = [2, 0, 1, 4, 3, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import localcontext
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,10 @@ import pyarrow as pa
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.errors import WindrowError
-from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.storage import ColumnStorage, Stored
+from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, Known, combine_partials
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Columnar, Values
-from windrow.functions.count import Count
-from windrow.functions.count_distinct import CountDistinct
 
 
 def aggregate(
@@ -33,21 +32,16 @@ def aggregate(
             storage = columns.storages[function.columns[source]]
             return decode(values, storage, inputs[source][1], kind)
         return to_arrow(values, kind)
-    partials = scalar_partials(function, columns, windows, range(_length(columns, windows)))
-    results = [function.empty if p is None else function.lower(p[0]) for p in partials]
-    return result_array(repr(function), results, kind)
-
-
-def _length(columns: TupleColumns, windows: FiredWindows) -> int:
-    return int(windows.hi.max(initial=0))
+    partials = scalar_partials(function, columns, windows, range(int(windows.hi.max(initial=0))))
+    return lower_partials(repr(function), function, partials, kind)
 
 
 def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
     """Codes in place of objects keep order and equality, not sums or distances."""
     assert isinstance(function, Aggregate)
-    if all(not columns.storages[c].is_object for c in function.columns):
+    if function.takes_codes or function.returns_values_of is not None:
         return True
-    return function.returns_values_of is not None or isinstance(function, Count | CountDistinct)
+    return not any(columns.storages[c].is_object for c in function.columns)
 
 
 def to_arrow(values: Values, kind: pa.DataType) -> pa.Array:
@@ -91,19 +85,15 @@ def scalar_partials(
     columns: TupleColumns,
     windows: FiredWindows,
     positions: Sequence[Any],
-) -> list[tuple[Any] | None]:
-    """Each window's partial (in a tuple), None where it has no value to lift.
-
-    Windows one after the other share what they combine (two stacks, amortised two combinations a
-    tuple, whatever the windows' length), unless the function does better with many at once.
-    """
-    length = _length(columns, windows)
+) -> list[Known]:
+    """Each window's partial; tuples outside of all windows are not lifted."""
+    length = int(windows.hi.max(initial=0))
     inputs = [columns.python(c, 0, length) for c in function.columns]
     values: Sequence[Any] = [()] * length
     if inputs:
         values = inputs[0] if len(inputs) == 1 else list(zip(*inputs, strict=True))
 
-    def lift(i: int) -> Any:
+    def lift(i: int) -> Known:
         value = values[i]
         if function.skips_nulls and (
             value is None or (isinstance(value, tuple) and any(v is None for v in value))
@@ -111,64 +101,22 @@ def scalar_partials(
             return None
         return (function.lift(function.at(positions[i], value)),)
 
-    return combine_ranges(function, lift, windows)
+    opened = np.zeros(length + 1, np.int64)
+    np.add.at(opened, windows.lo, 1)
+    np.add.at(opened, windows.hi, -1)
+    are_inside = (np.cumsum(opened[:-1]) > 0).tolist()
+    with localcontext(prec=DECIMAL_DIGITS):
+        lifted = [lift(i) if is_inside else None for i, is_inside in enumerate(are_inside)]
+        return combine_partials(function, lifted, windows.lo, windows.hi)
 
 
-def combine_ranges(
-    function: Aggregate[Any, Any, Any], partial_at: Callable[[int], Any], windows: FiredWindows
-) -> list[tuple[Any] | None]:
-    """The partials of ranges, of those ``partial_at`` each position; None for none."""
-    if function.combines_at_once:
-        partials = [partial_at(i) for i in range(int(windows.hi.max(initial=0)))]
-        found = []
-        for lo, hi in zip(windows.lo.tolist(), windows.hi.tolist(), strict=True):
-            some = [p[0] for p in partials[lo:hi] if p is not None]
-            found.append((function.combine_all(some),) if some else None)
-        return found
-
-    def combine(a: Any, b: Any) -> Any:
-        if a is None or b is None:
-            return b if a is None else a
-        return (function.combine(a[0], b[0]),)
-
-    return slide_partials(partial_at, combine, windows.keys, windows.lo, windows.hi)
-
-
-def slide_partials(
-    lift: Callable[[int], Any],
-    combine: Callable[[Any, Any], Any],
-    keys: Int64s,
-    lo: Int64s,
-    hi: Int64s,
-) -> list[Any]:
-    """Combine ranges, in order within a key, by two stacks; left to right, any associative one.
-
-    >>> slide_partials(str, str.__add__, np.zeros(3), np.array([0, 1, 2]), np.array([2, 4, 4]))
-    ['01', '123', '23']
-    """
-    results: list[Any] = []
-    front: list[Any] = []
-    back: Any = None
-    key, start, middle, end = None, 0, 0, 0
-    for k, first, last in zip(keys.tolist(), lo.tolist(), hi.tolist(), strict=True):
-        if k != key or first < start or first >= middle:
-            if k != key or first < start or first >= end:
-                key, end = k, first
-            front, back, start, middle = [], None, first, end
-            if first < end:
-                for i in range(end - 1, first - 1, -1):
-                    front.append(lift(i) if not front else combine(lift(i), front[-1]))
-        while start < first:
-            front.pop()
-            start += 1
-        for i in range(end, last):
-            back = lift(i) if i == middle else combine(back, lift(i))
-        end = max(end, last)
-        if not front:
-            results.append(back)
-        else:
-            results.append(front[-1] if end == middle else combine(front[-1], back))
-    return results
+def lower_partials(
+    name: str, function: Aggregate[Any, Any, Any], partials: Sequence[Known], kind: pa.DataType
+) -> pa.Array:
+    """The results of windows with these partials."""
+    with localcontext(prec=DECIMAL_DIGITS):
+        results = [function.empty if p is None else function.lower(p[0]) for p in partials]
+    return result_array(name, results, kind)
 
 
 def result_array(name: str, values: Sequence[Any], kind: pa.DataType) -> pa.Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from decimal import localcontext
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
 from windrow.engine.columns.storage import ColumnStorage
 from windrow.engine.evaluate.aggregation import (
-    combine_ranges,
     decode,
-    result_array,
+    lower_partials,
     scalar_partials,
     to_arrow,
 )
+from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, combine_partials
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import skip_nulls
@@ -40,9 +41,11 @@ class PartialColumns:
         self.storages = {c: ColumnStorage(query.arrow_type(c)) for c in query.computation.columns}
 
     def is_reducible(self, function: Aggregate[Any, Any, Any]) -> bool:
-        """Whether its partials are numbers."""
+        """Whether its partials are numbers: counts of anything, sums and extremes of numbers."""
         return isinstance(function, Reducible) and not any(
-            self.storages[c].is_object for c in function.columns
+            self.storages[function.columns[r.column]].is_object
+            for r in function.reductions
+            if r.column is not None and r.op != "count"
         )
 
     @property
@@ -83,10 +86,11 @@ class PartialColumns:
         function = self.functions[name]
         if self.is_reducible(function):
             return self._lower(name, function, columns, windows)
-        pickled = columns.stored[f"{name}#"].values
-        wholes = _combine_pickled(function, pickled, windows)
-        lowered = [function.empty if p is None else function.lower(p[0]) for p in wholes]
-        return result_array(name, lowered, self.kinds[name])
+        pickled = columns.stored[f"{name}#"].values[: int(windows.hi.max(initial=0))]
+        with localcontext(prec=DECIMAL_DIGITS):
+            partials = [pickle.loads(p) for p in pickled]
+            wholes = combine_partials(function, partials, windows.lo, windows.hi)
+        return lower_partials(name, function, wholes, self.kinds[name])
 
     def _lower(
         self, name: str, function: Any, columns: TupleColumns, windows: FiredWindows
@@ -118,14 +122,6 @@ def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list
         else:
             arrays.append(pa.array(reduce_ranges(values, lo, hi, reduction.op)))
     return arrays
-
-
-def _combine_pickled(
-    function: Aggregate[Any, Any, Any], pickled: Any, windows: FiredWindows
-) -> list[Any]:
-    partials = [pickle.loads(p) for p in pickled[: int(windows.hi.max(initial=0))]]
-
-    return combine_ranges(function, partials.__getitem__, windows)
 
 
 def order_positions(columns: TupleColumns, order: Sequence[str], length: int) -> list[Any]:
