@@ -26,12 +26,13 @@ from windrow.core import (
     WindrowError,
 )
 from windrow.core.predicates import band, equi, theta
+from windrow.core.version import VERSION
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 
 def local_spark(**conf: object) -> SparkSession:

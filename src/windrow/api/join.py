@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -162,16 +162,24 @@ class Join:
         from windrow.spark.joins import to_df
 
         sides = self.sources[0].df, self.sources[1].df
-        return to_df(self.query, self.stages(), self._signature(), sides, observation)
+        return to_df(self.query, self.stages(), self._identity(), sides, observation)
 
-    def _signature(self) -> str:
-        query, grid = self.query, self.choice().grid
-        columns = [f"{f.name} {f.type}" for schema in query.schemas for f in schema]
-        return (
-            f"join(within={query.lengths}, by_count={query.by_count}, on={query.on.describe()!r}, "
-            f"time={query.time}, how={query.how!r}, strategy={self.strategy!r}) on {grid!r} "
-            f"of {', '.join(columns)}"
-        )
+    def _identity(self) -> dict[str, Any]:
+        """The join as data: what must be the same for its state to mean the same."""
+        query, sides = self.query, ("left", "right")
+        return {
+            "within": dict(zip(sides, query.lengths, strict=True)),
+            "by_count": query.by_count,
+            "on": query.on.describe(),
+            "time": query.time and dict(zip(sides, query.time, strict=True)),
+            "how": query.how,
+            "strategy": self.strategy,
+            "grid": asdict(self.choice().grid),
+            "columns": {
+                side: {f.name: str(f.type) for f in schema}
+                for side, schema in zip(sides, query.schemas, strict=True)
+            },
+        }
 
     def explain(self) -> None:
         """Print what will run and why."""

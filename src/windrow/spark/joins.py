@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -27,10 +28,14 @@ Sides = tuple[DataFrame, DataFrame]
 
 
 def to_df(
-    query: JoinQuery, stages: Stages, words: str, sides: Sides, metrics: str = METRICS
+    query: JoinQuery,
+    stages: Stages,
+    identity: dict[str, Any],
+    sides: Sides,
+    metrics: str = METRICS,
 ) -> DataFrame:
     """The results of a join as a lazy DataFrame, a streaming one if a side is a stream."""
-    plan = StreamPlan(stages, words, query.time is not None)
+    plan = StreamPlan(stages, identity, query.time is not None)
     if any(df.isStreaming for df in sides):
         packed = _streamed(query, plan, sides, metrics)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -81,7 +82,7 @@ class StatefulStage(StatefulProcessor):
 
     def __init__(
         self,
-        signature: str,
+        identity: dict[str, Any],
         number: int,
         nodes: tuple[Node, ...],
         here: Hop,
@@ -90,7 +91,8 @@ class StatefulStage(StatefulProcessor):
         idleness: Idleness | None,
         keeps_workers: bool,
     ) -> None:
-        self.computed = f"{signature}, stage {number}"
+        self.identity, self.number = identity, number
+        self.computed = json.dumps([identity, number])
         self.nodes, self.here, self.following = nodes, here, following
         self.is_timed, self.idleness, self.keeps_workers = is_timed, idleness, keeps_workers
 
@@ -161,7 +163,7 @@ class StatefulStage(StatefulProcessor):
         if kept is None:
             node = self.nodes[0]
             assert isinstance(node, Workers)
-            kept = _Kept(node.make(index), StateLog(self.computed))
+            kept = _Kept(node.make(index), StateLog(self.identity, self.number))
             kept.log.load(kept.worker, self.store)
         return kept
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import DataFrame
 
@@ -22,8 +23,8 @@ class StreamPlan:
     """The stages of a query over a stream."""
 
     stages: Stages
-    signature: str
-    """What is computed, in words: of another query's state none is read."""
+    identity: dict[str, Any]
+    """What is computed, as data: the state of another query is refused."""
     is_timed: bool
     query: WindowQuery | None = None
     """What says in which order collectors put results; none where there is no collector."""
@@ -59,11 +60,12 @@ class StreamPlan:
 
     def run(self, packed: DataFrame, at_start: DataFrame | None = None) -> DataFrame:
         """What the stages make of packed rows; ``at_start`` are bounded ones, to begin with."""
-        groups, hops = self.groups, self.hops
+        groups, hops, number = self.groups, self.hops, 0
         for i, group in enumerate(groups[1:]):
             here, following = hops[i], hops[i + 1]
             if _holds_state(group):
-                packed = self._stateful(packed, i, group, here, following, at_start)
+                packed = self._stateful(packed, number, group, here, following, at_start)
+                number += 1
             else:
                 arrived = packed.repartition(here.width, "slot")
                 packed = arrived.mapInArrow(StatelessStage(group, here, following), STREAMED)
@@ -81,7 +83,7 @@ class StreamPlan:
     ) -> DataFrame:
         keeps_workers = packed.sparkSession.conf.get(CACHE_SETTING, "true") == "true"
         stage = StatefulStage(
-            self.signature,
+            self.identity,
             number,
             group,
             here,

@@ -17,7 +17,7 @@ from windrow.core.errors import WindrowError
 from windrow.core.models import Bounds
 from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.engine.intake import needed_columns, window_tuples
-from windrow.engine.state.identity import signature
+from windrow.engine.state.identity import describe
 from windrow.engine.window_query import END, WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import window_stages
@@ -52,8 +52,8 @@ def _stream_plan(query: WindowQuery, lowering: Lowering) -> StreamPlan:
     idleness = None
     if query.idle_timeout is not None:
         idleness = Idleness(query.model, -(-query.idle_timeout // 1000))
-    words = signature(query, lowering.choice.pattern)
-    return StreamPlan(lowering.stages, words, query.time is not None, query, idleness)
+    identity = describe(query, lowering.choice.pattern)
+    return StreamPlan(lowering.stages, identity, query.time is not None, query, idleness)
 
 
 def to_df(
