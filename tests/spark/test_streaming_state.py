@@ -17,7 +17,9 @@ from tests.spark.results import aggregates, assert_same, by_window, expected, ru
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
 from windrow.engine.state import log as state
-from windrow.engine.state.log import Stateful, StateLog, Store
+from windrow.engine.state.log import StateLog
+from windrow.engine.state.store import Store
+from windrow.engine.state.worker_state import Stateful
 from windrow.patterns import Pattern
 
 pytestmark = pytest.mark.spark

@@ -107,7 +107,7 @@ class WindowRuns:
         if MATCHED not in stored.column_names:
             return Run(self.query, self.side, stored)
         tuples = stored.drop_columns([MATCHED])
-        return Run(self.query, self.side, tuples, np.array(stored[MATCHED]))
+        return Run(self.query, self.side, tuples, stored[MATCHED].to_numpy().copy())
 
     def load(self, runs: dict[int, Run]) -> None:
         """Have the runs that are stored, and no others."""

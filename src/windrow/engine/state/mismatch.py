@@ -43,7 +43,7 @@ def refuse_mismatch(was: Description, now: Description) -> None:
 
 
 def _fields(value: Any, path: str = "") -> dict[str, Any]:
-    """The single values of a description by path, such as ``window.length`` and ``keys[0].type``."""
+    """The single values of a description by path: ``window.length``, ``keys[0].type``."""
     if isinstance(value, dict):
         parts = [(f"{path}.{name}".lstrip("."), part) for name, part in value.items()]
     elif isinstance(value, list):

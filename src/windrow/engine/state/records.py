@@ -60,7 +60,8 @@ class Records:
     def _read(self, store: Store, number: int) -> pa.Table | None:
         """Take up a record's numbers; its keys."""
         tables, _ = unpack_tables(store.get(f"record {number}"))
-        numbers = {c: np.array(tables["numbers"][c]) for c in tables["numbers"].column_names}
+        stored = tables["numbers"]
+        numbers = {c: stored[c].to_numpy().copy() for c in stored.column_names}
         codes = numbers.pop(CODE, None)
         for name, values in numbers.items():
             if codes is None:
