@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
 
@@ -274,3 +274,32 @@ def test_a_copy_that_missed_very_many_batches_is_no_ancestor() -> None:
         log.save(worker, store)
     with pytest.raises(NotAnAncestor):
         its_log.load(behind, store)
+
+
+def with_levels(pattern: Any, level: int) -> Any:
+    """The pattern, and what it nests, at another level."""
+    inner = {} if not hasattr(pattern, "inner") else {"inner": with_levels(pattern.inner, level)}
+    own = {"level": level} if hasattr(pattern, "level") else {}
+    return replace(pattern, **own, **inner)
+
+
+@settings(max_examples=200)
+@given(st.data(), models, st.sampled_from(["sums", "collect", "apply"]), batches(8))
+def test_so_do_the_workers_of_a_pattern_at_another_level(
+    data: st.DataObject, model: WindowModel, kind: str, steps: list[Step]
+) -> None:
+    query = query_of(model, kind)
+    assert query.computation is not None
+    pattern = data.draw(patterns(model, query.computation.is_decomposable))
+    complete = query.window_query()
+    reference = WindowRunner(complete, window_stages(complete, wr.WinSeq()))
+    runner = WindowRunner(complete, window_stages(complete, pattern))
+    for rows, watermark in steps:
+        batch = pa.Table.from_pylist(rows, SCHEMA)
+        given = runner.push(batch) + runner.advance(watermark)
+        assert rows_of(given) == rows_of(reference.push(batch) + reference.advance(watermark))
+        level = data.draw(st.integers(0, 2))
+        other = WindowRunner(complete, window_stages(complete, with_levels(pattern, level)))
+        other.restore(runner.snapshot())
+        runner = other
+    assert rows_of(runner.finish()) == rows_of(reference.finish())
