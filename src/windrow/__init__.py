@@ -30,6 +30,7 @@ from windrow.core import (
     WindowModel,
     WindrowError,
 )
+from windrow.core.version import VERSION
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from windrow.engine.joins.terms.term import Term
     from windrow.engine.joins.terms.theta import theta
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _IMPORTED_WHEN_USED = {
     "Candidates": "windrow.engine.joins.candidates",

@@ -64,6 +64,8 @@ def run(make: Callable[[wr.Query], wr.Query], tuples: int) -> dict[str, Any]:
     runner = WindowRunner(query, window_stages(query, wr.WinSeq()))
     [[worker]] = runner.workers.values()
     assert isinstance(worker, WinSeqWorker)
+    worker.state()  # from now on it keeps a log
+    assert worker.log is not None
     most = {"waiting": 0, "alive": 0, "logged": 0, "room": 0}
     results, settled = 0, 0
     for number in range(tuples // BATCH):

@@ -17,7 +17,9 @@ from tests.spark.results import aggregates, assert_same, by_window, expected, ru
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
 from windrow.engine.state import log as state
-from windrow.engine.state.log import Stateful, StateLog, Store
+from windrow.engine.state.log import StateLog
+from windrow.engine.state.store import Store
+from windrow.engine.state.worker_state import Stateful
 from windrow.patterns import Pattern
 
 pytestmark = pytest.mark.spark
@@ -113,14 +115,42 @@ def test_the_delay_may_change_with_a_restart(stream: Restarted) -> None:
     stream.assert_exact(model, delay="20 ms")
 
 
-OTHERS: dict[str, Any] = {
-    "other windows": lambda q: q.window(wr.CountWindow(5)).agg(**FUNCTIONS).using(wr.KeyFarm(2)),
-    "another function": lambda q: q.agg(n=wf.count(), total=wf.sum("x"), median=wf.max("x")).using(
-        wr.KeyFarm(2)
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        [wr.PaneFarm(2, 2, level=0), wr.PaneFarm(2, 2, level=1), wr.PaneFarm(2, 2, level=2)],
+        [wr.WinFarm(2, workers="agnostic"), wr.WinFarm(3, workers="agnostic", level=2)],
+    ],
+    ids=["levels", "executors"],
+)
+def test_what_holds_no_state_may_change_with_a_restart(
+    stream: Restarted, patterns: list[Pattern]
+) -> None:
+    model = wr.TimeWindow("30 ms", "10 ms")
+    for pattern in patterns:
+        stream.bring(40)
+        stream.run(stream.query(model).agg(**FUNCTIONS).using(pattern))
+    stream.assert_exact(model)
+
+
+OTHERS: dict[str, tuple[Any, str]] = {
+    "other windows": (
+        lambda q: q.window(wr.CountWindow(5)).agg(**FUNCTIONS).using(wr.KeyFarm(2)),
+        "window.length: was 8, is 5",
     ),
-    "other keys": lambda q: q.key_by("x").agg(**FUNCTIONS).using(wr.KeyFarm(2)),
-    "another degree": lambda q: q.agg(**FUNCTIONS).using(wr.KeyFarm(3)),
-    "another pattern": lambda q: q.agg(**FUNCTIONS).using(wr.WinSeq()),
+    "another function": (
+        lambda q: q.agg(**{**FUNCTIONS, "median": wf.max("x")}).using(wr.KeyFarm(2)),
+        'computation.functions.median.function: was "Median", is "Max"',
+    ),
+    "other keys": (
+        lambda q: q.key_by("x").agg(**FUNCTIONS).using(wr.KeyFarm(2)),
+        'keys[0].column: was "k", is "x"',
+    ),
+    "another degree": (
+        lambda q: q.agg(**FUNCTIONS).using(wr.KeyFarm(3)),
+        ".using(wr.KeyFarm(2))",
+    ),
+    "another pattern": (lambda q: q.agg(**FUNCTIONS).using(wr.WinSeq()), ".using(wr.KeyFarm(2))"),
 }
 
 
@@ -136,12 +166,14 @@ def begun(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Rest
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_state_of_another_query_or_parallelism_is_refused(begun: Restarted, other: str) -> None:
-    query = OTHERS[other](begun.query(wr.CountWindow(8)))
+    change, told = OTHERS[other]
+    query = change(begun.query(wr.CountWindow(8)))
     with pytest.raises(StreamingQueryException) as raised:
         begun.run(query)
     said = str(raised.value)
     assert "the checkpoint holds the state of another query or of another parallelism" in said
     assert "start with a new checkpoint location" in said
+    assert told in said
 
 
 def test_a_pattern_of_more_stages_is_refused_by_spark(begun: Restarted) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -194,11 +193,12 @@ class Join:
             raise WindrowError(rule, "tables", "call collect() instead.")
         from windrow.spark.joins import to_df
 
-        return to_df(self.query, self.stages(), self._signature(), self._frames, observation)
+        return to_df(self.query, self.stages(), self._identity(), self._frames, observation)
 
-    def _signature(self) -> str:
-        identity = {**self.query.identity(), "strategy": self.strategy}
-        return f"join {json.dumps(identity, sort_keys=True)} on {self.choice().grid!r}"
+    def _identity(self) -> dict[str, Any]:
+        """The join as data: what must be the same for its state to mean the same."""
+        own = {"strategy": self.strategy, "grid": asdict(self.choice().grid)}
+        return {**self.query.identity(), **own}
 
     def explain(self) -> None:
         """Print what will run and why."""

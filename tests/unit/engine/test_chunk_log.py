@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from numpy.typing import NDArray
 
 import windrow as wr
 from windrow import functions as wf
@@ -18,6 +21,7 @@ from windrow.engine.in_process import WindowRunner
 from windrow.engine.state.chunks import ChunkLog
 from windrow.engine.state.log import NotAnAncestor
 from windrow.engine.windows.buffer import WindowBuffer
+from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.patterns.windows import window_stages
 
 SCHEMA = pa.schema([("k", pa.string()), ("t", pa.int64()), ("x", pa.int64())])
@@ -55,8 +59,15 @@ def copied(runner: WindowRunner) -> dict[str, Any]:
     return snapshot
 
 
+def worker_of(runner: WindowRunner) -> WinSeqWorker:
+    (worker,) = runner.workers[0]
+    assert isinstance(worker, WinSeqWorker)
+    return worker
+
+
 def log_of(runner: WindowRunner) -> tuple[ChunkLog, WindowBuffer]:
-    worker: Any = runner.workers[0][0]
+    worker = worker_of(runner)
+    assert worker.log is not None
     return worker.log, worker.buffer
 
 
@@ -91,9 +102,9 @@ def test_a_copy_that_is_behind_catches_up(model: WindowModel, has_compacted: boo
 def test_a_snapshot_shares_the_chunks_of_the_one_before() -> None:
     runner = runner_of(wr.TimeWindow(100))
     push(runner, "a:0", 1)
-    before = runner.snapshot()["workers"][0][0]
+    before = runner.snapshot()["workers"][0, 0]
     push(runner, "a:1 b:1", 2)
-    after = runner.snapshot()["workers"][0][0]
+    after = runner.snapshot()["workers"][0, 0]
     assert [name for name in before if name.startswith("chunk")] == ["chunk 0-0"]
     assert [name for name in after if name.startswith("chunk")] == ["chunk 0-0", "chunk 1-1"]
     assert all(after[name] is blob for name, blob in before.items() if name)
@@ -111,6 +122,7 @@ def test_an_older_snapshot_is_refused() -> None:
 
 def test_chunks_wholly_evicted_are_removed() -> None:
     runner = runner_of(wr.TimeWindow(10))
+    runner.snapshot()
     for i in range(20):
         push(runner, f"a:{i * 10} b:{i * 10 + 1}", i * 10 + 2)
     log, buffer = log_of(runner)
@@ -134,3 +146,27 @@ def test_nothing_appended_makes_no_chunk() -> None:
     log = ChunkLog()
     log.append(np.zeros(0, np.int64), {AXIS: Stored(np.zeros(0, np.int64))})
     assert log.chunks == {}
+
+
+def arrays_of(found: object) -> list[NDArray[Any]]:
+    """The arrays that an object holds, each once."""
+    seen: dict[int, object] = {}
+    waiting = [found]
+    while waiting:
+        held = waiting.pop()
+        if id(held) not in seen and not isinstance(held, type | ModuleType | FunctionType):
+            seen[id(held)] = held
+            waiting += gc.get_referents(held)
+    return [held for held in seen.values() if isinstance(held, np.ndarray)]
+
+
+@pytest.mark.parametrize(
+    "model", [wr.TimeWindow(10**6), wr.SessionWindow(10**6), wr.CountWindow(10**6)], ids=str
+)
+def test_a_worker_whose_state_is_not_stored_holds_tuples_once(model: WindowModel) -> None:
+    runner = runner_of(model)
+    push(runner, " ".join(f"a:{t}" for t in range(5000)), 5000)
+    worker = worker_of(runner)
+    assert worker.log is None and worker.placing.waiting == 0
+    long = [array for array in arrays_of(worker) if len(array) >= worker.buffer.alive == 5000]
+    assert len(long) == len(worker.buffer.columns) == 2

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from windrow.core.watermark import BEGINNING, END_OF_STREAM
@@ -16,12 +17,15 @@ from windrow.engine.joins.results import pair_rows
 from windrow.engine.joins.runs import Run, places
 from windrow.engine.joins.seat import Seat
 from windrow.engine.joins.slices import Sides, slices
-from windrow.engine.joins.window_runs import Numbers, WindowRuns
-from windrow.engine.state.log import State
+from windrow.engine.joins.window_runs import Numbers, WindowRuns, to_table
+from windrow.engine.state.worker_state import Chunks, State, chunks_of
 from windrow.engine.workers.worker import Message, Worker
 
 RUNS = ("left ", "right ")
 MARKS = "marks "
+_RUN, _POSITION = "run", "position"
+Marks: TypeAlias = dict[int, Int64s]
+"""The positions of tuples that have matched, by the number of their run."""
 
 
 class Cell(Worker):
@@ -49,7 +53,7 @@ class Cell(Worker):
         self.horizons = [BEGINNING, BEGINNING]
         """Up to where each side has come: the watermark, or by count the number of tuples."""
         self.placed = (0, 0)
-        self.marks: dict[int, dict[int, Int64s]] = {}
+        self.marks: dict[int, Marks] = {}
         """What has matched, by run, since the run was stored: a number for each time it was."""
 
     def push(self, message: Message) -> None:
@@ -153,7 +157,7 @@ class Cell(Worker):
         return given
 
     def state(self) -> State:
-        marks: dict[int, Int64s] = {}
+        marks: Marks = {}
         for window in self.windows:
             marks |= window.new_marks()
         self.marks = {n: own for n, own in self.marks.items() if not self._are_gone(own)}
@@ -162,13 +166,13 @@ class Cell(Worker):
         scalars = {
             **super().state().scalars,
             "watermark": self.watermark,
-            "horizons": tuple(self.horizons),
+            "horizons": list(self.horizons),
             "placed": self.placed,
             "next_number": self.numbers.next,
         }
-        chunks: dict[str, Any] = {f"{MARKS}{n}": own for n, own in self.marks.items()}
+        chunks: Chunks = chunks_of(MARKS, self.marks, _to_table)
         for kind, window in zip(RUNS, self.windows, strict=True):
-            chunks |= {f"{kind}{n}": chunk for n, chunk in window.chunks.items()}
+            chunks = {**chunks, **chunks_of(kind, window.runs, to_table)}
         return State(scalars, chunks=chunks)
 
     def _are_gone(self, runs: Iterable[int]) -> bool:
@@ -177,11 +181,22 @@ class Cell(Worker):
     def restore(self, state: State) -> None:
         super().restore(state)
         scalars = state.scalars
-        self.watermark, self.placed = scalars["watermark"], scalars["placed"]
-        self.horizons, self.numbers.next = list(scalars["horizons"]), scalars["next_number"]
+        self.watermark, self.horizons = scalars["watermark"], scalars["horizons"]
+        left, right = scalars["placed"]
+        self.placed, self.numbers.next = (left, right), scalars["next_number"]
         for kind, window in zip(RUNS, self.windows, strict=True):
-            window.load(state.numbered(kind, window.chunks))
-        known, self.marks = self.marks, state.numbered(MARKS, self.marks)
+            window.load(state.numbered(kind, window.runs, window.from_table))
+        known, self.marks = self.marks, state.numbered(MARKS, self.marks, _from_table)
         for number in self.marks.keys() - known.keys():
             for window in self.windows:
                 window.load_marks(self.marks[number])
+
+
+def _to_table(marks: Marks) -> pa.Table:
+    runs = np.repeat(np.array([*marks]), [len(positions) for positions in marks.values()])
+    return pa.table({_RUN: runs, _POSITION: np.concatenate([*marks.values()])})
+
+
+def _from_table(stored: pa.Table) -> Marks:
+    runs, positions = integers(stored, _RUN), integers(stored, _POSITION)
+    return {int(run): positions[runs == run] for run in np.unique(runs)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -11,14 +11,17 @@ import pyarrow as pa
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import ARRIVAL
 from windrow.engine.joins.join_query import JoinQuery
-from windrow.engine.joins.messages import MATCHED, integers, kind_of, side_of
+from windrow.engine.joins.messages import MATCHED, integers, kind_of, labelled, side_of
 from windrow.engine.joins.results import closed_rows
 from windrow.engine.joins.runs import places
 from windrow.engine.stages.routes import Route
-from windrow.engine.state.log import State
+from windrow.engine.state.worker_state import State, chunks_of
 from windrow.engine.workers.worker import Message, Worker
 
 ENTRY = "entry "
+LAST = b"windrow.last"
+Entry: TypeAlias = tuple[int, Int64s, int]
+"""Side, arrival numbers and last place of tuples that have matched."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,7 @@ class Ledger(Matches):
 
     def __init__(self, query: JoinQuery) -> None:
         super().__init__(query)
-        self.entries: dict[int, tuple[int, Int64s, int]] = {}
-        """(side, numbers, last place) of tuples that have matched."""
+        self.entries: dict[int, Entry] = {}
         self.next_number = 0
 
     def tell(self, side: int, told: list[pa.Table]) -> None:
@@ -113,9 +115,18 @@ class Ledger(Matches):
 
     def state(self) -> State:
         scalars = {**super().state().scalars, "next_number": self.next_number}
-        return State(scalars, chunks={f"{ENTRY}{n}": e for n, e in self.entries.items()})
+        return State(scalars, chunks=chunks_of(ENTRY, self.entries, _to_table))
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self.entries = state.numbered(ENTRY, self.entries)
+        self.entries = state.numbered(ENTRY, self.entries, _from_table)
         self.next_number = state.scalars["next_number"]
+
+
+def _to_table(entry: Entry) -> pa.Table:
+    side, numbers, last = entry
+    return labelled(pa.table({ARRIVAL: numbers}), "matched", side, {LAST: str(last).encode()})
+
+
+def _from_table(stored: pa.Table) -> Entry:
+    return side_of(stored), integers(stored, ARRIVAL), int(stored.schema.metadata[LAST])

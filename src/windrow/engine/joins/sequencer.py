@@ -10,7 +10,7 @@ from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import ARRIVAL, RANK, TIME
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import SEEN, integers, labelled, placed, side_of
-from windrow.engine.state.log import State
+from windrow.engine.state.worker_state import State, as_is, chunks_of
 from windrow.engine.windows.placing import split_at
 from windrow.engine.workers.worker import PENDING, Message, Worker
 
@@ -94,12 +94,13 @@ class Sequencer(Worker):
             "placed": self.placed,
             "next_number": self.next_number,
         }
-        return State(scalars, chunks={f"{PENDING}{n}": t for n, t in self.waiting.items()})
+        return State(scalars, chunks=chunks_of(PENDING, self.waiting, as_is))
 
     def restore(self, state: State) -> None:
         super().restore(state)
         scalars = state.scalars
-        self.watermark, self.placed = scalars["watermark"], scalars["placed"]
-        self.next_number = scalars["next_number"]
-        waiting = state.numbered(PENDING, self.waiting)
+        self.watermark, self.next_number = scalars["watermark"], scalars["next_number"]
+        left, right = scalars["placed"]
+        self.placed = left, right
+        waiting = state.numbered(PENDING, self.waiting, as_is)
         self.waiting = {n: split_at(tuples, self.watermark)[1] for n, tuples in waiting.items()}

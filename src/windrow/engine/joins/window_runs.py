@@ -9,14 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns.arrays import Int64s
-from windrow.engine.joins.attributes import Mask
 from windrow.engine.joins.join_query import JoinQuery
+from windrow.engine.joins.messages import MATCHED
 from windrow.engine.joins.runs import Run, merged
 
 _SPAN = 8
 """Runs are merged to at most this part of the window, so that little expired is kept."""
-
-Chunk = tuple[pa.Table, Mask | None]
 
 
 @dataclass
@@ -104,19 +102,16 @@ class WindowRuns:
         self.stored, self.fresh = set(self.runs), {}
         return marks
 
-    @property
-    def chunks(self) -> dict[int, Chunk]:
-        """What is stored of each run, once: its tuples, and which have matched by then."""
-        return {number: (run.tuples, run.matched) for number, run in self.runs.items()}
+    def from_table(self, stored: pa.Table) -> Run:
+        """A run that was stored."""
+        if MATCHED not in stored.column_names:
+            return Run(self.query, self.side, stored)
+        tuples = stored.drop_columns([MATCHED])
+        return Run(self.query, self.side, tuples, stored[MATCHED].to_numpy().copy())
 
-    def load(self, stored: dict[int, Chunk]) -> None:
-        """Have the runs that were stored, and no others."""
-        held = self.runs
-        self.runs = {
-            n: held[n] if n in held else Run(self.query, self.side, tuples, _copy(matched))
-            for n, (tuples, matched) in stored.items()
-        }
-        self.stored = set(self.runs)
+    def load(self, runs: dict[int, Run]) -> None:
+        """Have the runs that are stored, and no others."""
+        self.runs, self.stored = runs, set(runs)
 
     def load_marks(self, marks: dict[int, Int64s]) -> None:
         """Take up what has matched since runs were stored."""
@@ -125,5 +120,8 @@ class WindowRuns:
                 matched[positions] = True
 
 
-def _copy(mask: Mask | None) -> Mask | None:
-    return None if mask is None else mask.copy()
+def to_table(run: Run) -> pa.Table:
+    """A run as it is stored, once: its tuples, and which of them have matched by then."""
+    if run.matched is None:
+        return run.tuples
+    return run.tuples.append_column(MATCHED, pa.array(run.matched))

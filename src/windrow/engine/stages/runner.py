@@ -11,7 +11,8 @@ from windrow.core.watermark import BEGINNING, END_OF_STREAM
 from windrow.engine.stages.executor import run_nodes
 from windrow.engine.stages.nodes import Emitter, Stages, Workers
 from windrow.engine.stages.traffic import Traffic
-from windrow.engine.state.log import MemoryStore, StateLog
+from windrow.engine.state.log import StateLog
+from windrow.engine.state.store import MemoryStore
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.worker import Worker
 
@@ -64,29 +65,30 @@ class StageRunner:
             given[j] = worker.advance(self.watermark)
         return given
 
+    def _stateful(self) -> list[list[Worker]]:
+        """The stages of workers that hold state."""
+        return [workers for workers in self.workers.values() if workers[0].holds_state]
+
     def snapshot(self) -> dict[str, Any]:
         """The state of every worker, for ``restore``."""
-        stores = {
-            i: [self._stored(i, j).blobs for j in range(len(workers))]
-            for i, workers in self.workers.items()
-        }
+        stored = {}
+        for i, workers in enumerate(self._stateful()):
+            for j, worker in enumerate(workers):
+                log, store = self._logs.setdefault((i, j), (StateLog({}, i), MemoryStore()))
+                log.save(worker, store)
+                stored[i, j] = dict(store.blobs)
         own = {"watermark": self.watermark, "dropped": self.dropped_at_intake}
-        return {**own, "workers": stores}
-
-    def _stored(self, i: int, j: int) -> MemoryStore:
-        log, store = self._logs.setdefault((i, j), (StateLog(""), MemoryStore()))
-        log.save(self.workers[i][j], store)
-        return MemoryStore(store.blobs)
+        return {**own, "workers": stored}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Take up the state of another runner of this query.
+        """Take up the state of another runner of this query, whatever its levels are.
 
         This one must be new, or have come to its state by ``restore`` from the same runner.
         """
         self.watermark, self.dropped_at_intake = snapshot["watermark"], snapshot["dropped"]
-        for i, stores in snapshot["workers"].items():
-            for j, blobs in enumerate(stores):
-                log, _ = self._logs.get((i, j), (StateLog(""), None))
-                store = MemoryStore(blobs)
-                log.load(self.workers[i][j], store)
+        for i, workers in enumerate(self._stateful()):
+            for j, worker in enumerate(workers):
+                log, _ = self._logs.get((i, j), (StateLog({}, i), None))
+                store = MemoryStore(snapshot["workers"][i, j])
+                log.load(worker, store)
                 self._logs[i, j] = log, store

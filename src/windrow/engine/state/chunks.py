@@ -1,4 +1,4 @@
-"""The chunk log: what a window buffer holds, as immutable chunks that are stored once each."""
+"""The chunk log: what a window buffer holds, as immutable chunks that are each stored once."""
 
 from __future__ import annotations
 
@@ -52,12 +52,17 @@ Sorting: TypeAlias = Callable[[Int64s, dict[str, Stored]], list[Any]]
 
 
 class ChunkLog:
-    """The papers' chunk-based window buffer, CC-WBuf (002_a2000d7e0f4e21a9, section 4.3).
+    """A persistence log of a window buffer, for workers whose state is stored.
 
-    A batch appends chunks; a chunk is removed whole once all its tuples are evicted; what is
-    retained is never rewritten, but for compaction when less than half of the log is alive, and
-    for small neighbours that are merged when there are many. So a copy that is behind catches up
-    by reading only the chunks it lacks.
+    A batch appends chunks. A chunk is removed whole once all its tuples are evicted. Retained
+    chunks are not rewritten, except to compact the log when less than half of it is alive, and to
+    merge small neighbours when there are many. So a copy that is behind catches up by reading
+    only the chunks it lacks.
+
+    It shares with CC-WBuf (Mencagli 2018, section 4.3) that tuples are kept in chunks which are
+    added and removed as a whole. CC-WBuf is a buffer that several workers read at their own pace
+    and that evicts by their feedback; this log has no readers but a copy of its worker, and follows
+    what the worker's own buffer evicts.
 
     ``length``, gcd(length, slide) of time windows, makes chunks end where windows do.
     """
@@ -67,7 +72,7 @@ class ChunkLog:
         self.chunks: dict[str, Chunk] = {}
         self.next_number = 0
         self.base = 0
-        """The first chunk since compaction: of those before it no copy has any use."""
+        """The first chunk since compaction: copies older than this one are useless."""
 
     def __len__(self) -> int:
         """The number of tuples, evicted ones included."""
@@ -127,9 +132,9 @@ class ChunkLog:
         self.chunks = {c.name: c for c in [*chunks[:at], merged, *chunks[at + _MERGED :]]}
 
     def restore(
-        self, chunks: Mapping[str, Chunk], base: int, next_number: int
+        self, chunks: Mapping[str, Callable[[], Chunk]], base: int, next_number: int
     ) -> tuple[bool, list[Chunk]]:
-        """Take up another log; whether the buffer must be filled anew, and the chunks it lacks."""
+        """Take up a later log; whether the buffer must be filled anew, and the chunks it lacks."""
         if next_number < self.next_number:
             raise ValueError("the state is older than the worker, or of another one")
         known = self.next_number - 1
@@ -138,6 +143,6 @@ class ChunkLog:
         if is_anew:
             known = -1
         names = sorted(spans, key=lambda name: spans[name])
-        self.chunks = {name: self.chunks.get(name) or chunks[name] for name in names}
+        self.chunks = {name: self.chunks.get(name) or chunks[name]() for name in names}
         self.base, self.next_number = base, next_number
         return is_anew, [chunk for chunk in self.chunks.values() if chunk.first > known]

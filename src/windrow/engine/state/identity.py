@@ -1,36 +1,99 @@
-"""A query in words that change whenever its state would mean something else."""
+"""A query as data: what must be the same for its state to mean the same."""
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+import numpy as np
+
+from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
 from windrow.engine.window_query import WindowQuery
 
 
-def signature(query: WindowQuery, pattern: object) -> str:
-    """What is computed on which windows of which tuples, and with which pattern."""
-    names = [*query.keys, *query.order_by, *([query.time] if query.time else [])]
-    return (
-        f"{query.model!r} key_by{query.keys} event_time({query.time!r}) "
-        f"order_by{query.order_by} {_computed(query.computation)} using {pattern!r} "
-        f"on {', '.join(f'{n} {query.types[n]}' for n in dict.fromkeys(names))}"
-    )
+def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
+    """The windows, which tuples they hold, what is computed and by which pattern.
+
+    What may change between two runs is left out: ``open_windows``, the delay and the idle timeout.
+    """
+    return {
+        "window": {"model": type(query.model).__name__, **_parameters(query.model)},
+        "keys": _columns(query, query.keys),
+        "event_time": None if query.time is None else _columns(query, [query.time])[0],
+        "order_by": _columns(query, query.order_by),
+        "computation": _computation(query, query.computation),
+        "pattern": _pattern(pattern),
+    }
 
 
-def _computed(computation: Computation) -> str:
+def _columns(query: WindowQuery, names: Any) -> list[dict[str, str]]:
+    return [{"column": name, "type": query.types[name]} for name in names]
+
+
+def _computation(query: WindowQuery, computation: Computation) -> dict[str, Any]:
     if isinstance(computation, Aggregation):
-        given = (f"{name}={f!r}" for name, f in computation.functions.items())
-        return f"agg({', '.join(given)})"
+        functions = {n: _aggregate(query, f) for n, f in computation.functions.items()}
+        return {"kind": "agg", "functions": functions}
+    # Any other function sees all columns of its tuples, so that all of them are stored.
+    seen = {"columns": _columns(query, query.types)}
     if isinstance(computation, Apply):
-        return f"apply({_name(computation.function)}, {computation.returns!r})"
+        return {
+            "kind": "apply",
+            "function": _name(computation.function),
+            "returns": computation.returns,
+            **seen,
+        }
     if isinstance(computation, Fold):
-        return f"fold({_name(computation.update)}, {computation.returns!r})"
+        update = _name(computation.update)
+        return {"kind": "fold", "update": update, "returns": computation.returns, **seen}
     assert isinstance(computation, Decompose)
     rounds = [
-        f"{_name(r.partial)}, {_name(r.combine)}, {r.partial_returns!r}" for r in computation.rounds
+        {
+            "partial": _name(r.partial),
+            "combine": _name(r.combine),
+            "partial_returns": r.partial_returns,
+        }
+        for r in computation.rounds
     ]
-    return f"decompose({'; '.join(rounds)}, {computation.returns!r})"
+    return {"kind": "decompose", "rounds": rounds, "returns": computation.returns, **seen}
+
+
+def _aggregate(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> dict[str, Any]:
+    """A function's class, the columns it takes and its parameters."""
+    return {
+        "function": type(function).__qualname__,
+        **_parameters(function),
+        "columns": _columns(query, function.columns),
+    }
+
+
+def _pattern(pattern: object) -> dict[str, Any]:
+    parameters = _parameters(pattern)
+    if hasattr(pattern, "inner"):
+        parameters["inner"] = _pattern(pattern.inner)
+    return {"pattern": type(pattern).__name__, **parameters}
+
+
+def _parameters(spec: Any) -> dict[str, Any]:
+    """The fields of a dataclass, or the public attributes of any other object, as data."""
+    names = [f.name for f in fields(spec)] if is_dataclass(spec) else vars(spec)
+    return {n: _data(getattr(spec, n)) for n in names if not n.startswith("_")}
+
+
+def _data(value: Any) -> Any:
+    """A parameter as JSON holds it; what JSON cannot hold is told apart by its words."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, dict):
+        return {str(k): _data(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_data(v) for v in value]
+    words = repr(value)
+    # Words with an address would differ in every process.
+    return _name(value) if callable(value) or " at 0x" in words else words
 
 
 def _name(function: Any) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns.control import RANK
-from windrow.engine.state.log import State
+from windrow.engine.state.worker_state import State
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.placing import Placing, next_ranks
 from windrow.engine.workers.worker import KeyedWorker, Message

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine.columns.arrays import Int64s, sort_keys
-from windrow.engine.columns.control import AXIS, TIME
+from windrow.engine.columns.control import AXIS, CODE, TIME
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.columns.storage import ColumnStorage, Stored, concatenate
-from windrow.engine.state.chunks import ChunkLog
-from windrow.engine.state.log import State
+from windrow.engine.state.chunks import Chunk, ChunkLog
+from windrow.engine.state.worker_state import State, chunks_of
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.buffer import WindowBuffer
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
@@ -50,8 +52,8 @@ class WindowWorker(KeyedWorker):
         self.windower = geometry.windower(geometry.model, share, geometry.pane)
         self.judge = geometry.judge(query.model)
         self.buffer = WindowBuffer()
-        length = geometry.model.pane_length if geometry.axis == TIME else None
-        self.log = ChunkLog(length, self._sorting)
+        self.log: ChunkLog | None = None
+        """What the buffer holds, as it is stored; none where no state is."""
         self.forgotten = 0
         """How many times keys were forgotten, and the others given other codes."""
         self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
@@ -77,7 +79,8 @@ class WindowWorker(KeyedWorker):
             raise e.of_key(self.keys.value(e.key)) from None
         if len(windows):
             given += self.give(self.named(self.buffer.columns), windows)
-        self.log.evict(self.buffer)
+        if self.log is not None:
+            self.log.evict(self.buffer)
         self._forget_keys()
         return given
 
@@ -95,7 +98,8 @@ class WindowWorker(KeyedWorker):
         self.buffer = WindowBuffer()
         self.codes(values)
         self.buffer.append(np.searchsorted(held, codes), columns)
-        self.log.compact(self.buffer)
+        if self.log is not None:
+            self.log.compact(self.buffer)
         self.forgotten += 1
 
     def named(self, columns: dict[str, Stored]) -> TupleColumns:
@@ -128,8 +132,10 @@ class WindowWorker(KeyedWorker):
         self._keep(codes, self._stored(tuples, order, axis))
 
     def _keep(self, codes: Int64s, columns: dict[str, Stored]) -> None:
-        """Put tuples into the buffer and the log."""
+        """Put tuples into the buffer, and into the log if there is one."""
         has_merged = self._append(codes, columns)
+        if self.log is None:
+            return
         if has_merged and self.windower.may_precede_evicted:
             # The log must not bring evicted tuples behind a late one back.
             self.log.compact(self.buffer)
@@ -204,24 +210,43 @@ class WindowWorker(KeyedWorker):
                 sorting.extend(sort_keys(pa.chunked_array([values])))
         return sorting
 
+    def _kept_log(self) -> ChunkLog:
+        """The log, which begins with what the buffer holds."""
+        if self.log is None:
+            length = self.geometry.model.pane_length if self.geometry.axis == TIME else None
+            self.log = ChunkLog(length, self._sorting)
+            self.log.compact(self.buffer)
+        return self.log
+
+    def _to_table(self, chunk: Chunk) -> pa.Table:
+        return pa.table({CODE: chunk.codes, **self.named(chunk.columns).to_arrow()})
+
+    def _chunk(self, name: str, read: Callable[[], pa.Table]) -> Chunk:
+        """A chunk that was stored under this name."""
+        table = read()
+        columns = {n: s.store(table[n]) for n, s in self.storages.items()}
+        columns[AXIS] = Stored(np.asarray(table[AXIS].to_numpy()))
+        first, last = map(int, name.split("-"))
+        return Chunk(first, last, np.asarray(table[CODE].to_numpy()), columns)
+
     def state(self) -> State:
-        state = super().state()
+        state, log = super().state(), self._kept_log()
         by_key = {**self.windower.by_key, "alive": self.buffer.tail - self.buffer.head}
-        scalars = {"next_chunk": self.log.next_number, "base": self.log.base}
-        scalars["forgotten"] = self.forgotten
-        chunks = {f"{CHUNK}{name}": chunk for name, chunk in self.log.chunks.items()}
+        own = {"next_chunk": log.next_number, "base": log.base, "forgotten": self.forgotten}
         return State(
-            {**state.scalars, **self.windower.scalars(), **scalars},
+            {**state.scalars, **self.windower.scalars(), **own},
             state.keys,
             by_key,
-            {**state.chunks, **chunks},
+            {**state.chunks, **chunks_of(CHUNK, log.chunks, self._to_table)},
         )
 
     def restore(self, state: State) -> None:
         super().restore(state)
         self.forgotten = state.scalars["forgotten"]
         base, next_number = state.scalars["base"], state.scalars["next_chunk"]
-        is_anew, lacking = self.log.restore(state.chunks_of(CHUNK), base, next_number)
+        stored = state.of_kind(CHUNK)
+        chunks = {name: partial(self._chunk, name, read) for name, read in stored.items()}
+        is_anew, lacking = self._kept_log().restore(chunks, base, next_number)
         if is_anew:
             self.buffer = WindowBuffer()
             self.buffer.add_keys(len(self.keys))

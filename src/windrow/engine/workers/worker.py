@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.key_table import KeyTable, hash_keys
-from windrow.engine.state.log import State
+from windrow.engine.state.worker_state import State, as_is, chunks_of
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.placing import Placing
 
@@ -36,13 +36,16 @@ class Worker(ABC):
         """Move on to the watermark; what follows from that."""
 
     def state(self) -> State:
-        """All of its state between two batches, as views."""
+        """All of its state between two batches, as views.
+
+        A worker that is asked for its state begins to keep a log of what it holds.
+        """
         return State({"dropped": self.dropped})
 
     def restore(self, state: State) -> None:
-        """Take up the state of another worker like this one, which was once in the state of this.
+        """Take up a later state of the same worker.
 
-        Of the keys it is given those it lacks, and of the chunks it reads no more than that.
+        It is given only the keys that it lacks, and reads only the chunks that it lacks.
         """
         self.dropped = state.scalars["dropped"]
 
@@ -82,13 +85,12 @@ class KeyedWorker(Worker):
     def state(self) -> State:
         own = {"watermark": self.placing.watermark, "next_pending": self.placing.next_number}
         scalars = {**super().state().scalars, **own}
-        chunks = {f"{PENDING}{number}": t for number, t in self.placing.pending.items()}
-        return State(scalars, self.keys, {}, chunks)
+        return State(scalars, self.keys, {}, chunks_of(PENDING, self.placing.pending, as_is))
 
     def restore(self, state: State) -> None:
         super().restore(state)
         watermark, number = state.scalars["watermark"], state.scalars["next_pending"]
-        pending = state.numbered(PENDING, self.placing.pending)
+        pending = state.numbered(PENDING, self.placing.pending, as_is)
         self.placing.restore(pending, watermark, number)
         if state.new_keys is not None:
             self.codes(state.new_keys)

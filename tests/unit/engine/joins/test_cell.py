@@ -89,7 +89,7 @@ def test_small_batches_are_merged_to_few_runs() -> None:
         cell.advance(t)
         most = max(most, len(cell.windows[0].runs))
         chunks = cell.state().chunks
-        stored += sum(len(tuples) for name, (tuples, _) in chunks.items() if name not in known)
+        stored += sum(len(chunk()) for name, chunk in chunks.items() if name not in known)
         known = set(chunks)
     assert most <= 2 * 8 + 10
     assert sum(len(run) for run in cell.windows[0]) <= 400 + 400 // 8 + 1
@@ -117,7 +117,7 @@ def test_marks_are_stored_as_what_is_new_and_go_with_their_runs() -> None:
     cell.advance(0)
     state = cell.state()
     assert list(state.chunks) == ["marks 2", "left 0", "right 1"]
-    assert np.array_equal(state.chunks["marks 2"][0], [0, 1, 2])
+    assert state.chunks["marks 2"]().to_pydict() == {"run": [0, 0, 0], "position": [0, 1, 2]}
     assert list(cell.state().chunks) == list(state.chunks)
     cell.advance(5000)
     assert cell.state().chunks == {}

@@ -12,7 +12,8 @@ from windrow.engine.joins.intake import join_tuples
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import SEEN, counts_of, kind_of, side_of
 from windrow.engine.joins.sequencer import Sequencer
-from windrow.engine.state.log import MemoryStore, StateLog
+from windrow.engine.state.log import StateLog
+from windrow.engine.state.store import MemoryStore
 
 SCHEMA = pa.schema([("t", pa.int64())])
 
@@ -77,7 +78,7 @@ def test_what_waits_is_stored_once() -> None:
     sequencer = Sequencer(query)
     sequencer.push(batch(query, 0, [1, 5]))
     sequencer.advance(0)
-    log, store = StateLog(""), MemoryStore()
+    log, store = StateLog({}), MemoryStore()
     log.save(sequencer, store)
     chunks = {name for name in store.blobs if name}
     assert len(chunks) == 1
@@ -85,7 +86,7 @@ def test_what_waits_is_stored_once() -> None:
     sequencer.advance(3)
     log.save(sequencer, store)
     assert {name: blob for name, blob in store.blobs.items() if name} == stored
-    copy, copied = Sequencer(query), StateLog("")
+    copy, copied = Sequencer(query), StateLog({})
     copied.load(copy, store)
     assert placed(copy.advance(9))[0] == [(5, 1, 0)]
     copied.save(copy, store)

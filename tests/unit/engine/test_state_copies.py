@@ -1,15 +1,14 @@
-"""State as a log: a worker goes on from any copy of it, and writes no more than has changed."""
+"""Copies of a worker: any of them goes on where the last one was, reading what it lacks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import event, given, settings
@@ -17,8 +16,8 @@ from hypothesis import strategies as st
 
 import windrow as wr
 from tests.patterns import patterns
+from tests.stored import QUERY, SCHEMA, CountingStore, query_of, tuples_of, worker_of
 from tests.streams import models
-from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.core.watermark import BEGINNING
 from windrow.engine.in_process import WindowRunner
@@ -27,23 +26,15 @@ from windrow.engine.stages.messages import pack, unpack
 from windrow.engine.stages.nodes import Collector, Emitter, Stages, Workers
 from windrow.engine.stages.traffic import Traffic, collect_traffic, emit_traffic
 from windrow.engine.state import chunks as chunk_log
-from windrow.engine.state import log as state
-from windrow.engine.state.log import MemoryStore, NotAnAncestor, StateLog
+from windrow.engine.state import log as state_log
+from windrow.engine.state import records
+from windrow.engine.state.log import NotAnAncestor, StateLog
+from windrow.engine.state.store import MemoryStore
 from windrow.engine.windows import placing
 from windrow.engine.workers import window_worker
 from windrow.engine.workers.worker import Worker
 from windrow.patterns.windows import window_stages
 
-SCHEMA = pa.schema(
-    [
-        ("k", pa.string()),
-        ("t", pa.int64()),
-        ("seq", pa.int64()),
-        ("x", pa.int64()),
-        ("y", pa.float64()),
-        ("d", pa.int64()),
-    ]
-)
 Step = tuple[list[dict[str, Any]], int]
 """A batch of tuples, and the watermark after it."""
 Place = tuple[int, int]
@@ -54,33 +45,12 @@ Place = tuple[int, int]
 def much_is_little() -> Iterator[None]:
     """Records, chunks and batches held back are put together soon, keys soon forgotten."""
     with (
-        patch.multiple(state, _MOST_RECORDS=3, _LEAST_ENTRIES=2),
+        patch.multiple(records, _MOST_RECORDS=3, _LEAST_ENTRIES=2),
         patch.multiple(chunk_log, _MOST_CHUNKS=4, _MERGED=3, LEAST_CHUNK=2, _SPARE=1),
         patch.object(placing, "_MANY", 2),
         patch.object(window_worker, "LEAST_FORGOTTEN", 2),
     ):
         yield
-
-
-class CountingStore(MemoryStore):
-    """Counts the bytes written to it."""
-
-    def __init__(self, blobs: Mapping[str, bytes] | None = None) -> None:
-        super().__init__(blobs)
-        self.written = 0
-        self.read: list[str] = []
-
-    def put(self, name: str, blob: bytes) -> None:
-        self.written += len(blob)
-        super().put(name, blob)
-
-    def set_header(self, header: bytes) -> None:
-        self.written += len(header)
-        super().set_header(header)
-
-    def get(self, name: str) -> bytes:
-        self.read.append(name)
-        return super().get(name)
 
 
 @dataclass
@@ -152,7 +122,7 @@ class Processes:
                 event("a copy of no use")
                 found = None
         if found is None:
-            found = Copy(node.make(place[1]), StateLog("the query"))
+            found = Copy(node.make(place[1]), StateLog(QUERY))
             found.log.load(found.worker, store)
         self.copies[process, place] = found
         return found
@@ -183,22 +153,6 @@ def batches(draw: st.DrawFn, most: int = 12) -> list[Step]:
             watermark = max(watermark, center - draw(st.integers(0, spread)))
         made.append((rows, watermark))
     return made
-
-
-def query_of(model: WindowModel, kind: str, is_timed: bool = True) -> wr.Query:
-    query = wr.stream(SCHEMA.empty_table()).key_by("k").order_by("seq")
-    if is_timed:
-        query = query.event_time("t")
-    query = query.window(model)
-    if kind == "sums":
-        return query.agg(n=wf.count(), total=wf.sum("x"), most=wf.max("y"))
-    if kind == "collect":
-        return query.agg(xs=wf.collect("x"), last=wf.last("y"))
-    return query.apply(_seen, "xs array<bigint>")
-
-
-def _seen(window: wr.Window) -> dict[str, Any]:
-    return {"xs": window["x"].tolist()}
 
 
 def rows_of(tables: list[pa.Table]) -> Counter[str]:
@@ -250,91 +204,11 @@ def test_so_do_workers_of_tuples_in_order_of_arrival(
         check(data, query, pattern, [(rows, BEGINNING) for rows, _ in steps])
 
 
-def worker_of(query: wr.Query) -> Worker:
-    (work,) = [
-        n for n in window_stages(query.window_query(), wr.WinSeq()).nodes if isinstance(n, Workers)
-    ]
-    return work.make(0)
-
-
-def tuples_of(query: wr.Query, keys: list[Any], times: Any) -> pa.Table:
-    """As the query's worker is sent them."""
-    n = len(keys)
-    numbers = np.arange(n)
-    columns = {"k": pa.array(keys), "t": pa.array(times), "seq": numbers, "x": numbers}
-    batch = pa.table({**columns, "y": numbers / 2, "d": pa.array(times)})
-    traffic: Traffic = {0: [window_tuples(query.window_query(), batch)[0]]}
-    for node in window_stages(query.window_query(), wr.WinSeq()).nodes:
-        if isinstance(node, Emitter):
-            traffic = emit_traffic(node, traffic)
-    ((message,),) = traffic.values()
-    return message
-
-
-def written(
-    query: wr.Query, batches: list[tuple[list[Any], Any]], watermarks: list[int]
-) -> list[int]:
-    """The bytes each batch writes."""
-    worker, log, sizes = worker_of(query), StateLog("the query"), []
-    store = CountingStore()
-    for (keys, times), watermark in zip(batches, watermarks, strict=True):
-        worker.push(tuples_of(query, keys, times))
-        worker.advance(watermark)
-        store.written = 0
-        log.save(worker, store)
-        sizes.append(store.written)
-    return sizes
-
-
-NEVER_FIRING: list[WindowModel] = [
-    wr.CountWindow(10**9),
-    wr.TimeWindow(10**12),
-    wr.SessionWindow(10**9),
-    wr.SlideByTimeWindow(10**9, 10**12),
-    wr.DeltaWindow("d", 10**12, 10**11),
-]
-
-
-@pytest.mark.parametrize("model", NEVER_FIRING, ids=str)
-@pytest.mark.parametrize("kind", ["sums", "apply"])
-def test_a_batch_writes_the_same_however_much_is_retained(model: WindowModel, kind: str) -> None:
-    given = [([f"k{i}" for i in range(100)] * 5, range(b * 500, b * 500 + 500)) for b in range(60)]
-    sizes = written(query_of(model, kind), given, [b * 500 + 500 for b in range(60)])
-    assert max(sizes[20:]) < 1.5 * max(sizes[1:20])
-
-
-def test_tuples_that_wait_for_the_watermark_are_not_written_again() -> None:
-    query = query_of(wr.CountWindow(10), "apply")
-    given = [(["a"] * 500, range(b * 500, b * 500 + 500)) for b in range(60)]
-    sizes = written(query, given, [BEGINNING] * 60)
-    assert max(sizes[20:]) < 1.5 * max(sizes[1:20])
-
-
-def test_what_is_put_together_now_and_then_is_little_over_many_batches() -> None:
-    query = query_of(wr.TimeWindow(10**12), "apply")
-    given = [(["a"] * 50, range(b * 50, b * 50 + 50)) for b in range(400)]
-    with patch.multiple(chunk_log, _MOST_CHUNKS=32, _MERGED=8):
-        sizes = written(query, given, [b * 50 + 50 for b in range(400)])
-    assert sum(sizes[300:]) < 4 * sum(sizes[10:30]) / 20 * 100
-
-
-def test_a_batch_of_few_keys_does_not_write_a_million_known_ones() -> None:
-    query = query_of(wr.CountWindow(10**6), "sums")
-    many = list(range(1_000_000))
-    ints = pa.schema([SCHEMA.field(n).with_type(pa.int64()) for n in ("k", "t", "seq", "x", "d")])
-    query = wr.stream(ints.empty_table()).key_by("k").event_time("t")
-    query = query.window(wr.CountWindow(10**6)).agg(total=wf.sum("x"))
-    given = [(many, many)] + [([5, 10**7 + b, 7], [2 * 10**6 + b] * 3) for b in range(20)]
-    sizes = written(query, given, [2 * 10**6 + b for b in range(21)])
-    assert sizes[0] > 8_000_000
-    assert max(sizes[1:]) < 10_000
-
-
 def test_a_copy_that_is_behind_reads_only_what_it_lacks() -> None:
     query = query_of(wr.TimeWindow(10**12), "apply")
     store = CountingStore()
-    first, log = worker_of(query), StateLog("the query")
-    behind, its_log = worker_of(query), StateLog("the query")
+    first, log = worker_of(query), StateLog(QUERY)
+    behind, its_log = worker_of(query), StateLog(QUERY)
     for b in range(10):
         first.push(tuples_of(query, ["a", "b"], [b * 10, b * 10 + 1]))
         first.advance(b * 10 + 5)
@@ -349,12 +223,12 @@ def test_a_copy_that_is_behind_reads_only_what_it_lacks() -> None:
 def test_a_copy_that_is_behind_does_not_take_tuples_it_held_back_for_later_ones() -> None:
     query = query_of(wr.CountWindow(2), "apply")
     store = MemoryStore()
-    behind, its_log = worker_of(query), StateLog("the query")
+    behind, its_log = worker_of(query), StateLog(QUERY)
     behind.push(tuples_of(query, ["a"], [1]))
     behind.advance(0)
     its_log.save(behind, store)
     for times, watermark in [([], 5), ([6], 5)]:  # each batch in a process of its own
-        new, log = worker_of(query), StateLog("the query")
+        new, log = worker_of(query), StateLog(QUERY)
         log.load(new, store)
         new.push(tuples_of(query, ["a"] * len(times), pa.array(times, pa.int64())))
         new.advance(watermark)
@@ -366,7 +240,7 @@ def test_a_copy_that_is_behind_does_not_take_tuples_it_held_back_for_later_ones(
 
 def test_nothing_is_read_by_the_copy_that_wrote_last() -> None:
     query = query_of(wr.TimeWindow(10), "apply")
-    store, worker, log = CountingStore(), worker_of(query), StateLog("the query")
+    store, worker, log = CountingStore(), worker_of(query), StateLog(QUERY)
     worker.push(tuples_of(query, ["a"], [1]))
     worker.advance(0)
     log.save(worker, store)
@@ -377,7 +251,7 @@ def test_nothing_is_read_by_the_copy_that_wrote_last() -> None:
 @pytest.mark.parametrize("has_state", [False, True])
 def test_a_copy_from_a_failed_attempt_is_no_ancestor(has_state: bool) -> None:
     query = query_of(wr.TimeWindow(10), "apply")
-    store, worker, log = MemoryStore(), worker_of(query), StateLog("the query")
+    store, worker, log = MemoryStore(), worker_of(query), StateLog(QUERY)
     if has_state:
         worker.advance(0)
         log.save(worker, store)
@@ -391,33 +265,41 @@ def test_a_copy_from_a_failed_attempt_is_no_ancestor(has_state: bool) -> None:
 
 def test_a_copy_that_missed_very_many_batches_is_no_ancestor() -> None:
     query = query_of(wr.TimeWindow(10), "apply")
-    store, worker, log = MemoryStore(), worker_of(query), StateLog("the query")
-    behind, its_log = worker_of(query), StateLog("the query")
+    store, worker, log = MemoryStore(), worker_of(query), StateLog(QUERY)
+    behind, its_log = worker_of(query), StateLog(QUERY)
     log.save(worker, store)
     its_log.load(behind, store)
-    for b in range(state._REMEMBERED):
+    for b in range(state_log._REMEMBERED):
         worker.advance(b)
         log.save(worker, store)
     with pytest.raises(NotAnAncestor):
         its_log.load(behind, store)
 
 
-def stored() -> MemoryStore:
-    store, worker = MemoryStore(), worker_of(query_of(wr.TimeWindow(10), "apply"))
-    StateLog("this query").save(worker, store)
-    return store
+def with_levels(pattern: Any, level: int) -> Any:
+    """The pattern, and what it nests, at another level."""
+    inner = {} if not hasattr(pattern, "inner") else {"inner": with_levels(pattern.inner, level)}
+    own = {"level": level} if hasattr(pattern, "level") else {}
+    return replace(pattern, **own, **inner)
 
 
-def test_state_of_a_newer_format_is_refused() -> None:
-    with patch.object(state, "FORMAT", state.FORMAT + 1):
-        store = stored()
-    worker = worker_of(query_of(wr.TimeWindow(10), "apply"))
-    with pytest.raises(wr.WindrowError, match="a newer version of Windrow"):
-        StateLog("this query").load(worker, store)
-
-
-def test_state_of_another_query_is_refused() -> None:
-    worker = worker_of(query_of(wr.TimeWindow(10), "apply"))
-    with pytest.raises(wr.WindrowError, match="another query") as raised:
-        StateLog("that query").load(worker, stored())
-    assert "this query" in str(raised.value) and "that query" in str(raised.value)
+@settings(max_examples=200)
+@given(st.data(), models, st.sampled_from(["sums", "collect", "apply"]), batches(8))
+def test_so_do_the_workers_of_a_pattern_at_another_level(
+    data: st.DataObject, model: WindowModel, kind: str, steps: list[Step]
+) -> None:
+    query = query_of(model, kind)
+    assert query.computation is not None
+    pattern = data.draw(patterns(model, query.computation.is_decomposable))
+    complete = query.window_query()
+    reference = WindowRunner(complete, window_stages(complete, wr.WinSeq()))
+    runner = WindowRunner(complete, window_stages(complete, pattern))
+    for rows, watermark in steps:
+        batch = pa.Table.from_pylist(rows, SCHEMA)
+        given = runner.push(batch) + runner.advance(watermark)
+        assert rows_of(given) == rows_of(reference.push(batch) + reference.advance(watermark))
+        level = data.draw(st.integers(0, 2))
+        other = WindowRunner(complete, window_stages(complete, with_levels(pattern, level)))
+        other.restore(runner.snapshot())
+        runner = other
+    assert rows_of(runner.finish()) == rows_of(reference.finish())

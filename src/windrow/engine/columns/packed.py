@@ -1,0 +1,84 @@
+"""Arrow tables as bytes: what Spark moves and stores is packed, never single rows.
+
+A blob is the length of a JSON text in four bytes, the text, then one Arrow IPC stream per table.
+The text names the tables and says what else belongs to them.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+_ALIGNED = 8
+_LOW, _HELD = b"windrow.low", b"windrow.held"
+"""Metadata of a narrowed column: its least value, and what is held of the others."""
+
+
+def pack_tables(tables: Mapping[str, pa.Table], **meta: Any) -> bytes:
+    """Named tables, and whatever JSON can say of them, as bytes."""
+    text = json.dumps({"tables": list(tables), **meta}, separators=(",", ":")).encode()
+    text += b" " * (-(4 + len(text)) % _ALIGNED)
+    sink = io.BytesIO()
+    sink.write(len(text).to_bytes(4, "little"))
+    sink.write(text)
+    for table in map(_narrowed, tables.values()):
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+    return sink.getvalue()
+
+
+def unpack_tables(packed: bytes) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+    """The tables, as views of the bytes where they were not narrowed, and what was said of them."""
+    source = pa.BufferReader(packed)
+    meta = json.loads(source.read(int.from_bytes(source.read(4), "little")))
+    return {name: _read(source) for name in meta.pop("tables")}, meta
+
+
+def _read(source: pa.BufferReader) -> pa.Table:
+    """The next table: an IPC stream says itself where it ends."""
+    with pa.ipc.open_stream(source) as reader:
+        return _widened(reader.read_all())
+
+
+def _narrowed(table: pa.Table) -> pa.Table:
+    """The table, its long integers held as short as they fit.
+
+    They are counted from their least or, where they ascend, each from the one before. Spark copies
+    a message half a dozen times on its way; times, ranks and keys seldom need eight bytes.
+    """
+    for i, field in enumerate(table.schema):
+        column = table.column(i)
+        if field.type != pa.int64() or column.null_count or len(column) == 0:
+            continue
+        values = np.asarray(column.to_numpy())
+        low, high = int(values.min()), int(values.max())
+        if high - low > np.iinfo(np.uint32).max:
+            continue
+        short, held = values - low, b"above"
+        if high - low > np.iinfo(np.uint8).max:
+            steps = np.diff(values, prepend=low)
+            if steps[0] == 0 and steps.min() == 0 and steps.max() < (high - low) >> 8:
+                short, held = steps, b"steps"
+        short = short.astype(np.min_scalar_type(int(short.max())))
+        how = {_LOW: str(low), _HELD: held}
+        kind = pa.field(field.name, pa.from_numpy_dtype(short.dtype), metadata=how)
+        table = table.set_column(i, kind, pa.array(short))
+    return table
+
+
+def _widened(table: pa.Table) -> pa.Table:
+    """What ``_narrowed`` was given."""
+    for i, field in enumerate(table.schema):
+        if field.metadata is None or _LOW not in field.metadata:
+            continue
+        short = np.asarray(table.column(i).to_numpy())
+        is_steps = field.metadata[_HELD] == b"steps"
+        values = short.cumsum(dtype=np.int64) if is_steps else short.astype(np.int64)
+        values += int(field.metadata[_LOW])
+        table = table.set_column(i, field.name, pa.array(values))
+    return table

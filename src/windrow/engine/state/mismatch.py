@@ -1,0 +1,94 @@
+"""State of another query: which fields of its description differ, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from typing import Any
+
+from windrow.core.errors import WindrowError
+
+Description = dict[str, Any]
+
+DEFAULTS: dict[str, Any] = {
+    "window.origin": 0,
+    "pattern.workers": "active",
+    "pattern.batch": 1,
+}
+"""What a field meant before there was such a field, by its path; ``*`` stands for any name.
+
+A field that is missing in a description counts as this, or as null. So a field can be added
+without making older checkpoints unreadable.
+"""
+_DEGREES = ("n", "plq", "wlq", "map", "reduce")
+
+
+def refuse_mismatch(was: Description, now: Description) -> None:
+    """Raise an error that names every field in which two descriptions of queries differ."""
+    before, after = _fields(_with_state_only(was)), _fields(_with_state_only(now))
+    differing = {
+        path: (_value(before, path), _value(after, path)) for path in dict.fromkeys(before | after)
+    }
+    said = [f"{p}: was {b}, is {a}" for p, (b, a) in differing.items() if b != a]
+    if not said:
+        return
+    needed = "restore the query and its pattern"
+    if all(line.startswith("pattern.") for line in said):
+        needed = f"use the pattern that wrote this one: .using({_call(was['pattern'])})"
+    raise WindrowError(
+        "the checkpoint holds the state of another query or of another parallelism",
+        "\n  ".join(["these differences:", *said]),
+        f"start with a new checkpoint location, or {needed}.",
+    )
+
+
+def _fields(value: Any, path: str = "") -> dict[str, Any]:
+    """The single values of a description by path: ``window.length``, ``keys[0].type``."""
+    if isinstance(value, dict):
+        parts = [(f"{path}.{name}".lstrip("."), part) for name, part in value.items()]
+    elif isinstance(value, list):
+        parts = [(f"{path}[{i}]", part) for i, part in enumerate(value)]
+    else:
+        return {path: value}
+    return {p: v for own, part in parts for p, v in _fields(part, own).items()}
+
+
+def _value(fields: dict[str, Any], path: str) -> str:
+    """A field, or its default if it is missing, in words."""
+    default = next((v for known, v in DEFAULTS.items() if fnmatchcase(path, known)), None)
+    value = fields.get(path, default)
+    return "not set" if value is None else json.dumps(value)
+
+
+def _with_state_only(description: Description) -> Description:
+    """The description without what decides nothing about which worker holds what state."""
+    if "pattern" not in description:
+        return description
+    return {**description, "pattern": _partitioning(description["pattern"])}
+
+
+def _partitioning(pattern: Description) -> Description:
+    """What of a pattern decides which worker holds what state.
+
+    A level only decides which nodes run in one task, and reducers hold no state. Nor do the workers
+    of an agnostic farm, whatever their pattern is: the windower before them holds all.
+    """
+    kept = {name: v for name, v in pattern.items() if name not in ("level", "reduce")}
+    inner = pattern.get("inner")
+    if inner is None:
+        return kept
+    if pattern.get("workers") == "agnostic" and inner["pattern"] != "PaneFarm":
+        return {"pattern": pattern["pattern"], "workers": "agnostic"}
+    return {**kept, "inner": _partitioning(inner)}
+
+
+def _call(pattern: Description) -> str:
+    """The Python expression that makes a pattern."""
+    arguments = [str(pattern[degree]) for degree in _DEGREES if degree in pattern]
+    inner = pattern.get("inner", {"pattern": "WinSeq"})
+    if inner["pattern"] != "WinSeq":
+        arguments.append(_call(inner))
+    for name, default in (("workers", "active"), ("batch", 1), ("level", 0)):
+        if pattern.get(name, default) != default:
+            arguments.append(f"{name}={json.dumps(pattern[name])}")
+    return f"wr.{pattern['pattern']}({', '.join(arguments)})"

@@ -1,0 +1,124 @@
+"""Records: the keys of a worker and their numbers, stored batch by batch as far as they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.engine.columns.control import CODE
+from windrow.engine.columns.packed import pack_tables, unpack_tables
+from windrow.engine.state.store import Store
+from windrow.engine.state.worker_state import State
+
+_MOST_RECORDS = 256
+_LEAST_ENTRIES = 4096
+
+
+class Records:
+    """The numbers of keys as they are stored, and which records hold them.
+
+    A record has the keys that were new in a batch, and the numbers of those that changed in it.
+    When the records have more entries than twice the keys, all numbers of all keys are written as
+    one record, and the records before it are removed.
+    """
+
+    def __init__(self) -> None:
+        self.number = -1
+        """The last record."""
+        self.base = 0
+        """The first record that is needed."""
+        self.entries = 0
+        self.n_keys = 0
+        self.by_key: dict[str, NDArray[Any]] = {}
+        self.forgotten = 0
+        """How many times the worker has forgotten keys, and numbered the others anew."""
+
+    def header(self) -> dict[str, int]:
+        """What a copy needs to know to read them."""
+        names = ("number", "base", "entries", "n_keys")
+        return {name: getattr(self, name) for name in names}
+
+    def can_catch_up(self, header: Mapping[str, Any]) -> bool:
+        """Whether no record that is missing here has been removed."""
+        return not self.number < header["base"] <= header["number"]
+
+    def load(self, store: Store, header: Mapping[str, Any]) -> pa.Table | None:
+        """Take up the numbers of the records that are missing here; the keys that are new."""
+        known, first = self.n_keys, max(self.number + 1, header["base"])
+        for name in self.header():
+            setattr(self, name, header[name])
+        self.forgotten = header["scalars"].get("forgotten", 0)
+        keys = [self._read(store, number) for number in range(first, self.number + 1)]
+        found = [k for k in keys if k is not None]
+        assert sum(map(len, found)) == self.n_keys - known
+        return pa.concat_tables(found) if found else None
+
+    def _read(self, store: Store, number: int) -> pa.Table | None:
+        """Take up a record's numbers; its keys."""
+        tables, _ = unpack_tables(store.get(f"record {number}"))
+        stored = tables["numbers"]
+        numbers = {c: stored[c].to_numpy().copy() for c in stored.column_names}
+        codes = numbers.pop(CODE, None)
+        for name, values in numbers.items():
+            if codes is None:
+                self.by_key[name] = values
+                continue
+            held = self.by_key[name]
+            kind = np.promote_types(held.dtype, values.dtype)
+            self.by_key[name] = grown = _grown(held, int(codes.max()) + 1, kind)
+            grown[codes] = values
+        return tables.get("keys")
+
+    def save(self, store: Store, state: State) -> None:
+        """Write a record of what has changed. Time O(that), and O(keys) to compare."""
+        if state.keys is None:
+            return
+        n_keys = len(state.keys)
+        forgotten, self.forgotten = self.forgotten, state.scalars.get("forgotten", 0)
+        is_whole = (
+            not self.by_key
+            or self.forgotten > forgotten
+            or self.entries > max(_LEAST_ENTRIES, 2 * n_keys)
+            or self.number - self.base >= _MOST_RECORDS
+        )
+        if is_whole:
+            numbers = self.by_key = {name: v.copy() for name, v in state.by_key.items()}
+        elif len((numbers := self._changed(state.by_key))[CODE]) == 0:
+            return
+        keys = state.keys.after(0 if is_whole else self.n_keys)
+        self.n_keys = n_keys
+        self.number += 1
+        tables = {"numbers": pa.table(numbers)} | ({} if keys is None else {"keys": keys})
+        store.put(f"record {self.number}", pack_tables(tables))
+        if is_whole:
+            for number in range(self.base, self.number):
+                store.remove(f"record {number}")
+            self.base, self.entries = self.number, 0
+        else:
+            self.entries += len(numbers[CODE])
+
+    def _changed(self, by_key: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """The codes of the keys of which a number has changed, and all their numbers."""
+        is_changed = np.zeros(len(next(iter(by_key.values()))), np.bool_)
+        is_changed[self.n_keys :] = True
+        for name, values in by_key.items():
+            self.by_key[name] = held = _grown(self.by_key[name], len(values), values.dtype)
+            is_changed |= values != held
+        codes = np.flatnonzero(is_changed)
+        changed = {name: values[codes] for name, values in by_key.items()}
+        for name, values in changed.items():
+            self.by_key[name][codes] = values
+        return {CODE: codes, **changed}
+
+
+def _grown(values: NDArray[Any], length: int, kind: np.dtype[Any]) -> NDArray[Any]:
+    """The values as another type, with zeros behind them up to a length."""
+    if values.dtype == kind and len(values) >= length:
+        return values
+    grown = np.zeros(max(length, len(values)), kind)
+    grown[: len(values)] = values
+    return grown
