@@ -25,6 +25,7 @@ from windrow.core import (
     Window,
     WindrowError,
 )
+from windrow.core.errors import WindrowWarning
 from windrow.core.predicates import band, equi, theta
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 
@@ -35,10 +36,21 @@ __version__ = "0.1.0"
 
 
 def local_spark(**conf: object) -> SparkSession:
-    """A local Spark session for users who have none; see :mod:`windrow.spark.session`."""
-    from windrow.spark.session import local_spark
+    """A local Spark session for users who have none; see :mod:`windrow.spark.local`."""
+    from windrow.spark.local import local_spark
 
     return local_spark(**conf)
+
+
+def configure(spark: SparkSession) -> dict[str, tuple[str | None, str]]:
+    """Give a session the settings that streams need; see :mod:`windrow.spark.session`.
+
+    Returns the settings changed, each with its old and its new value. Settings that are set
+    explicitly are never changed.
+    """
+    from windrow.spark.session import configure
+
+    return configure(spark)
 
 
 __all__ = [
@@ -62,7 +74,9 @@ __all__ = [
     "WinSeq",
     "Window",
     "WindrowError",
+    "WindrowWarning",
     "band",
+    "configure",
     "equi",
     "functions",
     "join",

@@ -126,7 +126,7 @@ class Join:
 
         rates, cores = self.rates or (1, 1), 1
         if self._is_on_spark:
-            from windrow.spark.session import cores_of
+            from windrow.spark.cores import cores_of
 
             cores = cores_of(self.sources[0].df.sparkSession)
         elif self.rates is None:

@@ -21,8 +21,8 @@ from windrow.patterns import workers as making
 from windrow.patterns.windows import window_stages
 from windrow.planner.choice import Choice, choose
 from windrow.spark import native
+from windrow.spark.cores import cores_of
 from windrow.spark.native import column
-from windrow.spark.session import cores_of
 from windrow.spark.tasks import (
     GREATEST,
     PACKED,

@@ -23,9 +23,10 @@ from windrow.patterns import Pattern
 from windrow.patterns.windows import window_stages
 from windrow.planner.choice import Choice, choose
 from windrow.spark.bounded import Lowering, result_fields, schema_of
+from windrow.spark.cores import cores_of
 from windrow.spark.idleness import Idleness
 from windrow.spark.native import column
-from windrow.spark.session import cores_of, make_ready_for_streams
+from windrow.spark.session import make_ready_for_streams
 from windrow.spark.stream_plan import StreamPlan
 from windrow.spark.streamed import STREAMED, ClockIntake, Hop, Results, StreamIntake
 from windrow.spark.times import microseconds_of
