@@ -10,11 +10,11 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from windrow.core.errors import warn
+from windrow.spark.session import value_of
 from windrow.spark.settings import FOR_STREAMS, OWN_PARTITIONS, PARTITIONS, local_checkpoints
 
 _DEFAULTS: dict[str, str] = {
     "spark.app.name": "windrow",
-    "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
@@ -32,25 +32,25 @@ def local_spark(**conf: object) -> SparkSession:
     Settings given override ours; their dots are written as double underscores:
     ``local_spark(spark__driver__memory="8g")``. ``cores=4`` limits the cores.
 
-    A program that has a session already gets that one, as it is, and a warning that lists the
-    settings it lacks.
+    A program that has a session already gets that one, as it is, with a warning that lists the
+    settings that were ignored.
     """
     cores = str(conf.pop("cores", None) or os.cpu_count() or 1)
     given = {name.replace("__", "."): str(value) for name, value in conf.items()}
-    settings = {
-        **_DEFAULTS,
+    sized = {
         "spark.master": f"local[{cores}]",
+        "spark.sql.session.timeZone": "UTC",
         PARTITIONS: cores,
         "spark.driver.memory": f"{_half_of_memory()}m",
         **given,
     }
     if (existing := _existing()) is not None:
-        _warn_of_ignored(existing, settings)
+        _warn_of_ignored(existing, sized)
         return existing
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if PARTITIONS not in given:
-        settings[OWN_PARTITIONS] = cores
-    return SparkSession.builder.config(map=dict(settings)).getOrCreate()
+        sized[OWN_PARTITIONS] = cores
+    return SparkSession.builder.config(map={**_DEFAULTS, **sized}).getOrCreate()
 
 
 def _existing() -> SparkSession | None:
@@ -60,14 +60,16 @@ def _existing() -> SparkSession | None:
     return SparkSession.getActiveSession()
 
 
-def _warn_of_ignored(spark: SparkSession, settings: dict[str, str]) -> None:
-    """Say which settings the session lacks; a number of partitions we have raised is no lack."""
-    has = spark.conf.getAll
-    ours = {PARTITIONS} if has.get(OWN_PARTITIONS) == has.get(PARTITIONS) else set()
+def _warn_of_ignored(spark: SparkSession, wanted: dict[str, str]) -> None:
+    """Say which settings the session lacks; partitions that Windrow has raised are no lack."""
+    explicit = spark.conf.getAll
+    if PARTITIONS in explicit and explicit[PARTITIONS] == explicit.get(OWN_PARTITIONS):
+        del wanted[PARTITIONS]
+    present = {name: value_of(spark, name) for name in wanted}
     ignored = [
-        f"{name}={value} (it has {has.get(name, 'none')})"
-        for name, value in settings.items()
-        if has.get(name) != value and name not in ours
+        f"{name}={value} (it has {present[name] or 'none'})"
+        for name, value in wanted.items()
+        if value != present[name]
     ]
     if ignored:
         warn(

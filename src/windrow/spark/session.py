@@ -75,7 +75,7 @@ def _configured(spark: SparkSession, partitions: int) -> Changes:
     if present is None or (present == of_ours and int(present) < partitions):
         wanted[PARTITIONS] = str(partitions)
         spark.conf.set(OWN_PARTITIONS, str(partitions))
-    changes = {name: (_value(spark, name), value) for name, value in wanted.items()}
+    changes = {name: (value_of(spark, name), value) for name, value in wanted.items()}
     for name, value in wanted.items():
         spark.conf.set(name, value)
     return {name: (old, new) for name, (old, new) in changes.items() if old != new}
@@ -100,7 +100,7 @@ def _check_provider(explicit: Mapping[str, str]) -> None:
         )
 
 
-def _value(spark: SparkSession, name: str) -> str | None:
+def value_of(spark: SparkSession, name: str) -> str | None:
     """The value that holds now, be it Spark's default."""
     try:
         return spark.conf.get(name)
