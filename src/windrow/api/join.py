@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from windrow.api.sources import source_of
 from windrow.core.durations import microseconds
 from windrow.core.errors import WindrowError, received
 from windrow.core.predicates import Predicate
@@ -71,7 +72,10 @@ def join(
     """
     from windrow.engine.joins.join_query import HOWS, JoinQuery
 
-    sources = _source("left", left), _source("right", right)
+    sources: Any = (
+        source_of(left, "the left side of join"),
+        source_of(right, "the right side of join"),
+    )
     if type(sources[0]) is not type(sources[1]):
         rule = "both sides of a join must be DataFrames, or both tables"
         raise WindrowError(rule, f"{type(left).__name__} and {type(right).__name__}")
@@ -116,7 +120,7 @@ class Join:
 
     @property
     def _is_on_spark(self) -> bool:
-        from windrow.engine.source import TableSource
+        from windrow.api.tables import TableSource
 
         return not isinstance(self.sources[0], TableSource)
 
@@ -183,23 +187,6 @@ class Join:
             kind = "as a stream, state in Spark's state store" if is_stream else "as tasks"
             runs = f"on Spark, {kind}, on rows packed as Arrow"
         print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs))
-
-
-def _source(side: str, data: object) -> Any:
-    if type(data).__module__.startswith("pyspark."):
-        from windrow.spark.source import DataFrameSource
-
-        return DataFrameSource.of(data)
-    from windrow.engine.source import TableSource
-
-    source = TableSource.of(data)
-    if source is None:
-        raise WindrowError(
-            f"join takes Spark DataFrames, PyArrow tables or dicts of NumPy arrays as {side}",
-            type(data).__name__,
-            "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df).",
-        )
-    return source
 
 
 def _lengths(within: object) -> tuple[tuple[int, int], bool]:

@@ -15,7 +15,8 @@ class Window:
 
     The columns are views: no tuple is copied to build it. ``key`` is the key's value, a tuple of
     values if the query has several key columns, None if it has none. ``start`` and ``end`` are of
-    the event-time column's kind (``numpy.datetime64`` for timestamps), ranks or attribute values.
+    the event-time column's kind (``numpy.datetime64`` for timestamps; for integers, in the unit
+    of ``event_time``, rounded outwards to whole ones), ranks or attribute values.
     A pane or a part of a window has the pane's, or its window's, id and bounds.
 
     A window may be a part ``lo:hi`` of longer columns; a column is cut when it is looked at.

@@ -113,7 +113,8 @@ def _tuples(query: WindowQuery, df: DataFrame) -> DataFrame:
     columns = [column(name) for name in needed_columns(query)]
     if query.time is not None:
         # As a number it is handed to Python in half the time of a timestamp.
-        columns.append(microseconds_of(column(query.time), query.types[query.time]).alias(TIME))
+        time = microseconds_of(column(query.time), query.types[query.time], query.unit)
+        columns.append(time.alias(TIME))
     # Rows without any column would be lost on their way to Python.
     return _with_greatest(query, df, df.select(*columns or [F.lit(True).alias(ARRIVAL)]))
 
@@ -121,7 +122,7 @@ def _tuples(query: WindowQuery, df: DataFrame) -> DataFrame:
 def _with_greatest(query: WindowQuery, df: DataFrame, selected: DataFrame) -> DataFrame:
     if query.open_windows != "drop" or query.time is None:
         return selected
-    time = microseconds_of(column(query.time), query.types[query.time])
+    time = microseconds_of(column(query.time), query.types[query.time], query.unit)
     return selected.crossJoin(F.broadcast(df.agg(F.max(time).alias(GREATEST))))
 
 

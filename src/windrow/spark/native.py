@@ -61,8 +61,9 @@ def _count(query: WindowQuery, function: Count) -> Column:
 
 
 def _place(query: WindowQuery) -> Column:
-    order = [query.time, *query.order_by]
-    return F.struct(*(column(c) for c in order if c is not None), column(ARRIVAL))
+    assert query.time is not None
+    time = microseconds_of(column(query.time), query.types[query.time], query.unit)
+    return F.struct(time, *map(column, query.order_by), column(ARRIVAL))
 
 
 _EXPRESSIONS: dict[type, Expression] = {
@@ -117,7 +118,8 @@ def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> Da
     assert isinstance(model, TimeWindow)
     assert isinstance(computation, Aggregation)
     assert query.time is not None
-    since = microseconds_of(column(query.time), query.types[query.time]) - F.lit(model.origin)
+    time = microseconds_of(column(query.time), query.types[query.time], query.unit)
+    since = time - F.lit(model.origin)
     placed = rows.filter(column(query.time).isNotNull()).withColumn(SINCE, since)
     since = column(SINCE)
     if model.slide > model.length:
@@ -151,7 +153,8 @@ def panes(query: WindowQuery, rows: DataFrame) -> DataFrame:
     model = query.model
     assert isinstance(model, TimeWindow | LandmarkWindow)
     assert query.time is not None
-    since = microseconds_of(column(query.time), query.types[query.time]) - F.lit(model.origin)
+    time = microseconds_of(column(query.time), query.types[query.time], query.unit)
+    since = time - F.lit(model.origin)
     placed = rows.filter(column(query.time).isNotNull()).withColumn(SINCE, since)
     length = model.pane_length
     assert length is not None

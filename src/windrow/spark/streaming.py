@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from windrow.core.durations import TimeUnit
 from windrow.core.errors import WindrowError
 from windrow.core.models import Bounds
 from windrow.engine.columns.control import ARRIVAL, TIME
@@ -92,10 +93,12 @@ def _packed(query: WindowQuery, stream: StreamPlan, df: DataFrame) -> DataFrame:
 def _with_watermark(query: WindowQuery, df: DataFrame) -> DataFrame:
     if query.time is None:
         return df
-    return with_watermark(df, query.time, query.types[query.time], query.delay)
+    return with_watermark(df, query.time, query.types[query.time], query.delay, query.unit)
 
 
-def with_watermark(df: DataFrame, name: str, kind: str, delay: int) -> DataFrame:
+def with_watermark(
+    df: DataFrame, name: str, kind: str, delay: int, unit: TimeUnit = "us"
+) -> DataFrame:
     """The DataFrame with the watermark it has on the column, or else with one by the delay."""
     marked = [f.name for f in df.schema.fields if _DELAY in f.metadata]
     if name in marked:
@@ -108,7 +111,7 @@ def with_watermark(df: DataFrame, name: str, kind: str, delay: int) -> DataFrame
         )
     milliseconds, rest = divmod(delay, 1000)
     # Watermarks are of timestamps and in whole milliseconds: less than that is taken off before.
-    time = microseconds_of(column(name), kind) - rest
+    time = microseconds_of(column(name), kind, unit) - rest
     marked_df = df.withColumn(_WATERMARK, F.timestamp_micros(time))
     return marked_df.withWatermark(_WATERMARK, f"{milliseconds} milliseconds")
 
@@ -117,7 +120,8 @@ def _tuples(query: WindowQuery, df: DataFrame) -> DataFrame:
     """The columns the query needs, and time in microseconds."""
     columns = [column(name) for name in needed_columns(query)]
     if query.time is not None:
-        columns.append(microseconds_of(column(query.time), query.types[query.time]).alias(TIME))
+        time = microseconds_of(column(query.time), query.types[query.time], query.unit)
+        columns.append(time.alias(TIME))
     return df.select(*columns or [F.lit(True).alias(ARRIVAL)])
 
 

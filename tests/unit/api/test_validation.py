@@ -65,6 +65,14 @@ def seconds() -> Any:
         (lambda: quotes().collect(), "the query has no window"),
         (lambda: seconds().collect(), "the query computes nothing"),
         (lambda: seconds().agg(n=wf.count()).to_df(), "call collect\\(\\) instead"),
+        (lambda: seconds().agg(n=wf.count()).explain("spark"), "needs a query over a DataFrame"),
+        (lambda: seconds().agg(n=wf.count()).explain("all"), "got mode='all'"),
+        (lambda: quotes().event_time("seq", unit="min"), "must be \"s\".*got unit='min'"),
+        (lambda: quotes().event_time("seq", unit=["s"]), r"got unit=\['s'\]"),
+        (
+            lambda: wr.stream(TABLE).event_time("ts", unit="ms"),
+            "only integer times have a unit; got unit='ms' for 'ts' of timestamp_ntz",
+        ),
     ],
 )
 def test_bad_query_is_refused_when_built(build: Callable[[], Any], message: str) -> None:

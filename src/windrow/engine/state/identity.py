@@ -12,7 +12,7 @@ def signature(query: WindowQuery, pattern: object) -> str:
     """What is computed on which windows of which tuples, and with which pattern."""
     names = [*query.keys, *query.order_by, *([query.time] if query.time else [])]
     return (
-        f"{query.model!r} key_by{query.keys} event_time({query.time!r}) "
+        f"{query.model!r} key_by{query.keys} event_time({query.time!r}, {query.unit!r}) "
         f"order_by{query.order_by} {_computed(query.computation)} using {pattern!r} "
         f"on {', '.join(f'{n} {query.types[n]}' for n in dict.fromkeys(names))}"
     )
