@@ -30,11 +30,11 @@ def check_worker_python(spark: SparkSession) -> None:
         context = spark.sparkContext
         root = SparkFiles.getRootDirectory()
         shipped = [root, *(os.path.join(root, name) for name in context._python_includes or ())]
-        _check(context.pythonExec, tuple(shipped))
+        check_interpreter(context.pythonExec, tuple(shipped))
 
 
 @cache
-def _check(interpreter: str, shipped: tuple[str, ...]) -> None:
+def check_interpreter(interpreter: str, shipped: tuple[str, ...] = ()) -> None:
     """Raise an error if the interpreter lacks a package or has another version.
 
     Files that were shipped to the workers, with ``addPyFile``, count as packages.
