@@ -6,10 +6,11 @@ import os
 import sys
 from collections.abc import Iterator
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from windrow.spark.session import LOCAL_CHECKPOINTS
+from windrow.spark.settings import local_checkpoints
 
 # Spark starts its workers with the first python3 on the PATH unless told otherwise.
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -27,7 +28,7 @@ def spark() -> Iterator[SparkSession]:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.log.level", "ERROR")
         .config("spark.ui.showConsoleProgress", "false")
-        .config(map=dict(LOCAL_CHECKPOINTS))
+        .config(map=dict(local_checkpoints(pyspark.__version__)))
         # Tests run each piece of code seldom: to compile it well would cost more than it gives.
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .getOrCreate()

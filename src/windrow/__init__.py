@@ -30,6 +30,7 @@ from windrow.core import (
     WindowModel,
     WindrowError,
 )
+from windrow.core.errors import WindrowWarning
 from windrow.core.version import VERSION
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 
@@ -63,10 +64,21 @@ def __getattr__(name: str) -> Any:
 
 
 def local_spark(**conf: object) -> SparkSession:
-    """A local Spark session for users who have none; see :mod:`windrow.spark.session`."""
-    from windrow.spark.session import local_spark
+    """A local Spark session for users who have none; see :mod:`windrow.spark.local`."""
+    from windrow.spark.local import local_spark
 
     return local_spark(**conf)
+
+
+def configure(spark: SparkSession) -> dict[str, tuple[str | None, str]]:
+    """Give a session the settings that streams need; see :mod:`windrow.spark.session`.
+
+    Returns the settings changed, each with its old and its new value. Settings that are set
+    explicitly are never changed.
+    """
+    from windrow.spark.session import configure
+
+    return configure(spark)
 
 
 __all__ = [
@@ -97,7 +109,9 @@ __all__ = [
     "Window",
     "WindowModel",
     "WindrowError",
+    "WindrowWarning",
     "band",
+    "configure",
     "equi",
     "functions",
     "join",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from windrow.api.sources import source_of
 from windrow.core.durations import Duration, microseconds
 from windrow.core.errors import WindrowError, received
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from windrow.engine.joins.join_query import How, JoinQuery
     from windrow.engine.joins.terms.predicate import Predicate
     from windrow.engine.joins.terms.term import Term
-    from windrow.engine.source import TableSource
+    from windrow.api.tables import TableSource
     from windrow.engine.stages.nodes import Stages
     from windrow.patterns.joins import Strategy
     from windrow.planner.join_layout import GridChoice, Layout
@@ -98,7 +99,10 @@ def join(
     from windrow.engine.joins.join_query import JoinQuery
     from windrow.patterns.joins import Strategy
 
-    sources: Any = _source("left", left), _source("right", right)
+    sources: Any = (
+        source_of(left, "the left side of join"),
+        source_of(right, "the right side of join"),
+    )
     if type(sources[0]) is not type(sources[1]):
         rule = "both sides of a join must be DataFrames, or both tables"
         raise WindrowError(rule, f"{type(left).__name__} and {type(right).__name__}")
@@ -140,7 +144,7 @@ class Join:
     @property
     def _tables(self) -> tuple[pa.Table, pa.Table] | None:
         """Both sides where they are tables; None where they are DataFrames."""
-        from windrow.engine.source import TableSource
+        from windrow.api.tables import TableSource
 
         left, right = self.sources
         if isinstance(left, TableSource) and isinstance(right, TableSource):
@@ -159,7 +163,7 @@ class Join:
 
         rates, cores = self.rates or (1, 1), 1
         if (tables := self._tables) is None:
-            from windrow.spark.session import cores_of
+            from windrow.spark.cores import cores_of
 
             cores = cores_of(self._frames[0].sparkSession)
         elif self.rates is None:
@@ -210,23 +214,6 @@ class Join:
             kind = "as a stream, state in Spark's state store" if is_stream else "as tasks"
             runs = f"on Spark, {kind}, on rows packed as Arrow"
         print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs))
-
-
-def _source(side: str, data: object) -> Any:
-    if type(data).__module__.startswith("pyspark."):
-        from windrow.spark.source import DataFrameSource
-
-        return DataFrameSource.of(data)
-    from windrow.engine.source import TableSource
-
-    source = TableSource.of(data)
-    if source is None:
-        raise WindrowError(
-            f"join takes Spark DataFrames, PyArrow tables or dicts of NumPy arrays as {side}",
-            type(data).__name__,
-            "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df).",
-        )
-    return source
 
 
 def _predicate(on: Predicate | Term) -> Predicate:

@@ -5,37 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 
+from windrow.api.sources import Data, Source, source_of
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Rows
-from windrow.core.durations import Duration, microseconds
+from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import WindowModel
 from windrow.core.window import Window
-from windrow.patterns import Pattern, WinSeq, check_pattern
+from windrow.patterns import Pattern, check_pattern
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, Observation
+    from pyspark.sql.types import DataType
 
     from windrow.engine.window_query import OpenWindows, WindowQuery
 
 
 Partial: TypeAlias = Callable[..., Mapping[str, Any]]
-Combine: TypeAlias = Callable[[list[Mapping[str, Any]]], Any]
+Combine: TypeAlias = Callable[[list[Mapping[str, Any]]], Rows]
+Returns: TypeAlias = Union[str, "DataType"]
+"""Names and types of fields: ``"a double, b int"``, or a ``StructType``."""
 
 
-class Source(Protocol):
-    """Tuples with named columns of known types."""
-
-    types: dict[str, str]
-
-    def resolve(self, column: object, step: str) -> tuple[Source, str]:
-        """The name of a column or an expression, of a source that has it."""
-
-
-def stream(data: object) -> Query:
+def stream(data: Data) -> Query:
     """A query over a Spark DataFrame, a PyArrow table, or a dict of NumPy arrays.
 
     >>> import numpy as np
@@ -44,20 +39,7 @@ def stream(data: object) -> Query:
     >>> q.collect()["total"].to_pylist()
     [1, 5, 4]
     """
-    if type(data).__module__.startswith("pyspark."):
-        from windrow.spark.source import DataFrameSource
-
-        return Query(DataFrameSource.of(data))
-    from windrow.engine.source import TableSource
-
-    source = TableSource.of(data)
-    if source is None:
-        raise WindrowError(
-            "stream takes a Spark DataFrame, a PyArrow table or a dict of NumPy arrays",
-            type(data).__name__,
-            "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df).",
-        )
-    return Query(source)
+    return Query(source_of(data, "stream"))
 
 
 @dataclass(frozen=True)
@@ -69,6 +51,7 @@ class Query:
     time: str | None = None
     delay: int = 0
     idle_timeout: int | None = None
+    unit: TimeUnit = "us"
     ordered_by: tuple[str, ...] = ()
     model: WindowModel | None = None
     open_windows: OpenWindows = "emit"
@@ -86,28 +69,42 @@ class Query:
         return replace(query, keys=names)._checked()
 
     def event_time(
-        self, column: str | Column, delay: Duration = 0, idle_timeout: Duration | None = None
+        self,
+        column: str | Column,
+        delay: Duration = 0,
+        idle_timeout: Duration | None = None,
+        unit: TimeUnit = "us",
     ) -> Query:
-        """When a tuple happened, and how late after it tuples may still come.
+        """When a row happened, and how much later than newer rows it may still come.
 
-        On a stream that has brought nothing for ``idle_timeout``, the windows of its last tuple
-        close; tuples that come for them later are late.
+        On a stream that has brought nothing for ``idle_timeout``, the windows of its last row
+        close; rows that come for them later are late.
+
+        A column of integers counts from 1970 in ``unit``: ``"s"``, ``"ms"``, ``"us"`` or
+        ``"ns"``. Time inside Windrow is in whole microseconds: nanoseconds are rounded down to
+        them, and rows within one microsecond are ordered by ``order_by`` and arrival.
         """
         query, (name,) = self._resolved("event_time", (column,))
         kind = query.source.types[name]
         if kind not in ("timestamp", "timestamp_ntz", "date", "bigint", "int"):
             raise WindrowError(
-                "event_time takes a column of timestamps, dates or integer microseconds",
+                "event_time takes a column of timestamps, dates or integers",
                 f"{name!r} of {kind}",
                 "convert it first, for example with to_timestamp().",
             )
+        if unit not in get_args(TimeUnit):
+            rule = 'event_time unit must be "s", "ms", "us" or "ns"'
+            raise WindrowError(rule, received("unit", unit))
+        if unit != "us" and kind not in ("bigint", "int"):
+            rule = "only integer times have a unit"
+            raise WindrowError(rule, f"{received('unit', unit)} for {name!r} of {kind}")
         micros = microseconds(delay, "event_time delay")
         if micros < 0:
             raise WindrowError("event_time delay must not be negative", received("delay", delay))
         idle = None if idle_timeout is None else microseconds(idle_timeout, "idle_timeout")
         if idle is not None and idle <= 0:
             raise WindrowError("idle_timeout must be positive", received("idle_timeout", idle))
-        return replace(query, time=name, delay=micros, idle_timeout=idle)._checked()
+        return replace(query, time=name, delay=micros, idle_timeout=idle, unit=unit)._checked()
 
     def order_by(self, *columns: str | Column) -> Query:
         """Breaks ties of event time, ascending; arrival breaks the rest."""
@@ -143,23 +140,23 @@ class Query:
                 named[name].columns = columns
         return query._computing(Aggregation(named))
 
-    def apply(self, function: Callable[[Window], Rows], returns: str) -> Query:
+    def apply(self, function: Callable[[Window], Rows], returns: Returns) -> Query:
         """Any function of the whole window, giving a dict or a list of dicts."""
-        return self._computing(Apply(function, returns))
+        return self._computing(Apply(function, _ddl(returns)))
 
     def fold(
-        self, update: Callable[[Any, Mapping[str, Any]], Any], init: Any, returns: str
+        self, update: Callable[[Any, Mapping[str, Any]], Any], init: Any, returns: Returns
     ) -> Query:
         """``update(acc, row)`` over the window's tuples, oldest first, from ``init``."""
-        return self._computing(Fold(update, init, returns))
+        return self._computing(Fold(update, init, _ddl(returns)))
 
     def decompose(
         self,
         *,
         partial: Partial | list[Partial],
         combine: Combine | list[Combine],
-        partial_returns: str | list[str],
-        returns: str,
+        partial_returns: Returns | list[Returns],
+        returns: Returns,
     ) -> Query:
         """``partial`` on panes or parts of a window, ``combine`` on the list of their results.
 
@@ -167,8 +164,11 @@ class Query:
         and with what ``combine`` returned in the round before; the last ``combine`` gives the
         result.
         """
-        decompose = Decompose.of(partial, combine, partial_returns, returns)
-        return self._computing(decompose)
+        if isinstance(partial_returns, list):
+            fields: Any = [_ddl(r) for r in partial_returns]
+        else:
+            fields = _ddl(partial_returns)
+        return self._computing(Decompose.of(partial, combine, fields, _ddl(returns)))
 
     def using(self, pattern: Pattern) -> Query:
         """The parallel pattern to run with."""
@@ -182,71 +182,25 @@ class Query:
 
     def collect(self) -> pa.Table:
         """Run in process and return the results; for queries over tables."""
-        from windrow.engine.in_process import collect
-        from windrow.engine.source import TableSource
-        from windrow.patterns.windows import window_stages
-
-        if not isinstance(self.source, TableSource):
-            raise WindrowError(
-                "collect runs queries over tables", "a Spark DataFrame", "call to_df() instead."
-            )
-        query = self.window_query()
-        stages = window_stages(query, self.pattern or WinSeq(), in_one_process=True)
-        return collect(query, stages, self.source.table, ordered=self.is_ordered)
+        return self.source.collect(self.window_query(), self.pattern, ordered=self.is_ordered)
 
     def to_df(self, observation: Observation | str | None = None) -> DataFrame:
         """The results as a lazy Spark DataFrame; for queries over DataFrames, bounded or not.
 
         An ``observation`` counts, as ``dropped``, the rows without a time or delta attribute. On
         a stream it is a name, ``"windrow"`` if not given, under which every progress report of
-        the streaming query has the rows dropped in its batch: those, and those that came too
-        late for every window.
+        the streaming query has the number of rows dropped in its batch: those, and the rows that
+        came too late for every window.
         """
-        from windrow.engine.source import TableSource
-
-        if isinstance(self.source, TableSource):
-            raise WindrowError(
-                "to_df runs queries over Spark DataFrames", "a table", "call collect() instead."
-            )
-        from windrow.spark import bounded, streaming
-
-        query, df = self.window_query(), self.source.df  # type: ignore[attr-defined]
-        if df.isStreaming:
-            name = observation or streaming.METRICS
-            if not isinstance(name, str):
-                hint = 'for example to_df(observation="dropped").'
-                raise WindrowError("on a stream observation takes a name", repr(name), hint)
-            return streaming.to_df(query, df, self.pattern, ordered=self.is_ordered, metrics=name)
-        if isinstance(observation, str):
-            raise WindrowError(
-                "on a bounded DataFrame observation takes an Observation",
-                repr(observation),
-                "make one with pyspark.sql.Observation().",
-            )
-        return bounded.to_df(
-            query, df, self.pattern, ordered=self.is_ordered, observation=observation
-        )
+        query = self.window_query()
+        ordered = self.is_ordered
+        return self.source.to_df(query, self.pattern, ordered=ordered, observation=observation)
 
     def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
         """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""
-        from windrow.engine.source import TableSource
-        from windrow.patterns.windows import window_stages
-        from windrow.planner.explain import explain
-
         if mode not in ("simple", "spark"):
             raise WindrowError('mode must be "simple" or "spark"', received("mode", mode))
-        query = self.window_query()
-        if isinstance(self.source, TableSource):
-            pattern = self.pattern or WinSeq()
-            why = "as given" if self.pattern else "in process there is one core"
-            stages = window_stages(query, pattern, in_one_process=True)
-            print(explain(query, pattern, why, stages, "in this process"))
-            return
-        from windrow.spark.explain import explain_lowering
-
-        print(explain_lowering(query, self.source.df, self.pattern))  # type: ignore[attr-defined]
-        if mode == "spark":
-            self.to_df().explain()
+        self.source.explain(self.window_query(), self.pattern, with_spark=mode == "spark")
 
     def _resolved(
         self, step: str, columns: tuple[Any, ...], at_least: int = 1
@@ -277,37 +231,14 @@ class Query:
                 f"{type(self.model).__name__} needs an event time",
                 hint='call event_time("column") before the function.',
             )
+        from windrow.api.checks import check_columns, check_result_names
+
         query = self.window_query()
-        self._check_result_names(query)
-        is_agg = isinstance(self.computation, Aggregation)
-        for name in self.computation.columns if is_agg else query.types:  # type: ignore[attr-defined]
-            query.arrow_type(name)
+        check_result_names(query)
+        check_columns(query)
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)
         return self
-
-    def _check_result_names(self, query: WindowQuery) -> None:
-        from windrow.engine.window_query import CONTROL_COLUMNS
-
-        taken = {name.casefold(): name for name in (*self.keys, *CONTROL_COLUMNS)}
-        if len(taken) < len(self.keys) + len(CONTROL_COLUMNS):
-            rule = f"a key column must not be named {CONTROL_COLUMNS}"
-            raise WindrowError(rule, f"{list(self.keys)}", "rename it first.")
-        if isinstance(self.computation, Decompose):
-            for r in self.computation.rounds:
-                clash = [n for n in _partial_names(r.partial_returns) if n in self.keys]
-                if clash:
-                    rule = "fields of partial_returns must differ from the key columns"
-                    raise WindrowError(rule, f"{clash}", "choose another name.")
-        for name in query.result_schema().names:
-            if name.casefold() in taken:
-                raise WindrowError(
-                    "result names must differ from the key columns, the window's columns "
-                    "and each other",
-                    f"{name!r}, which is {taken[name.casefold()]!r} already",
-                    "choose another name.",
-                )
-            taken[name.casefold()] = name
 
     def window_query(self) -> WindowQuery:
         """The query as the engine sees it."""
@@ -328,11 +259,10 @@ class Query:
             open_windows=self.open_windows,
             computation=self.computation,
             idle_timeout=self.idle_timeout,
+            unit=self.unit,
         )
 
 
-def _partial_names(returns: str) -> list[str]:
-    from windrow.engine.columns.ddl import parse_schema
-
-    names: list[str] = parse_schema(returns, "partial_returns").names
-    return names
+def _ddl(returns: Returns) -> str:
+    """Fields as Spark's DDL writes them; what is neither is refused where it is parsed."""
+    return returns.simpleString() if hasattr(returns, "simpleString") else returns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,13 @@ from windrow.core.errors import WindrowError, received
 
 Duration: TypeAlias = str | timedelta | int | np.timedelta64
 """``"10 ms"``, ``"1 hour 30 minutes"``, a ``timedelta``, or whole microseconds."""
+
+TimeUnit: TypeAlias = Literal["s", "ms", "us", "ns"]
+"""The unit of times that are integers."""
+MICROSECONDS_PER: dict[TimeUnit, int] = {"s": 1_000_000, "ms": 1_000, "us": 1}
+"""How many microseconds each unit has, but for the nanosecond, which is a part of one."""
+NANOSECONDS = 1_000
+"""How many nanoseconds a microsecond has."""
 
 _UNITS = {
     1: ("us", "µs", "μs", "usec", "usecs", "microsecond", "microseconds"),
@@ -25,7 +32,7 @@ _UNITS = {
 }
 _MICROSECONDS = {name: factor for factor, names in _UNITS.items() for name in names}
 _PART = re.compile(r"([+-]?\d+)\s*([^\W\d_]+)\s*")
-_INT64_MAX = 2**63 - 1
+INT64_MAX = 2**63 - 1
 
 
 def microseconds(value: object, what: str = "duration") -> int:
@@ -42,7 +49,7 @@ def microseconds(value: object, what: str = "duration") -> int:
         micros = _parse(value, what)
     else:
         micros = _whole(value, what)
-    if abs(micros) > _INT64_MAX:
+    if abs(micros) > INT64_MAX:
         raise WindrowError(f"{what} must fit 64-bit microseconds", received(what, value))
     return micros
 

@@ -1,7 +1,9 @@
-"""The one error a user sees: rule, received value, hint."""
+"""The one error a user sees (rule, received value, hint), and the one warning."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -20,6 +22,18 @@ class WindrowError(ValueError):
 
     def __reduce__(self) -> tuple[type[WindrowError], tuple[str, str | None, str | None]]:
         return type(self), (self.rule, self.got, self.hint)
+
+
+class WindrowWarning(UserWarning):
+    """A query that runs, but not as well as it could, or a setting that has no effect."""
+
+
+def warn(message: str) -> None:
+    """Warn about the line of the user's program that called into Windrow."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "windrow":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, WindrowWarning, stacklevel=level)
 
 
 def received(what: str, value: object) -> str:

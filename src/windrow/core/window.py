@@ -16,7 +16,8 @@ class Window:
     The columns are views: no row is copied to build a window. ``key`` is the value of the key
     column, a tuple of values if there are several key columns, or None if there are none.
     ``start`` and ``end`` have the type of the event-time column (``numpy.datetime64`` for
-    timestamps), or are ranks or attribute values. A pane has its own id and bounds; a part of a
+    timestamps; for integers, in the unit of ``event_time``, rounded outwards to whole ones), or are
+    ranks or attribute values. A pane has its own id and bounds; a part of a
     window has those of its window.
 
     A window may be the part ``lo:hi`` of longer columns; a column is cut when it is accessed.

@@ -59,7 +59,8 @@ def _run_to_watermark(runner: WindowRunner, table: pa.Table) -> list[pa.Table]:
     """What a stream over the same tuples would have fired."""
     query = runner.query
     results = runner.push(table)
-    if query.time is not None and len(times := to_microseconds(table[query.time].drop_null())):
+    known = None if query.time is None else table[query.time].drop_null()
+    if known is not None and len(times := to_microseconds(known, query.unit)):
         results += runner.advance(final_watermark(int(times.max()), query.delay))
     return results
 

@@ -34,11 +34,13 @@ def window_tuples(
         arrival = np.arange(arrived, arrived + len(batch))
         tuples = tuples.append_column(ARRIVAL, pa.array(arrival))
     if query.time is not None:
-        time = batch[TIME if TIME in batch.column_names else query.time]
+        is_converted = TIME in batch.column_names
+        time = batch[TIME if is_converted else query.time]
         if time.null_count:
             is_known = pc.is_valid(time)
             tuples, time = tuples.filter(is_known), time.filter(is_known)
-        tuples = tuples.append_column(TIME, pa.array(to_microseconds(time)))
+        times = to_microseconds(time, "us" if is_converted else query.unit)
+        tuples = tuples.append_column(TIME, pa.array(times))
     for name in query.model.columns:
         is_unknown = pc.is_null(tuples[name], nan_is_null=True)
         tuples = tuples.filter(pc.invert(is_unknown))

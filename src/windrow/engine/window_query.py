@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
+from windrow.core.durations import TimeUnit
 from windrow.core.errors import WindrowError
 from windrow.core.models import WindowModel
 from windrow.engine.columns.ddl import parse_schema, parse_type
@@ -33,6 +34,8 @@ class WindowQuery:
     open_windows: OpenWindows
     computation: Computation
     idle_timeout: int | None = None
+    unit: TimeUnit = "us"
+    """The unit of the event time, if that is an integer."""
 
     def result_schema(self) -> pa.Schema:
         """The results' own columns: names and types."""

@@ -102,7 +102,8 @@ def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> Da
     assert isinstance(model, IntervalWindow)
     assert isinstance(computation, Aggregation)
     assert query.time is not None
-    since = microseconds_of(column(query.time), query.types[query.time]) - F.lit(model.origin)
+    time = microseconds_of(column(query.time), query.types[query.time], query.unit)
+    since = time - F.lit(model.origin)
     placed = rows.filter(column(query.time).isNotNull()).withColumn(SINCE, since)
     since = column(SINCE)
     if model.slide > model.length:
@@ -133,7 +134,8 @@ def panes(query: WindowQuery, rows: DataFrame) -> DataFrame:
     """The partials of (key, pane): the key columns, the pane, the partial columns."""
     geometry = Geometry.over_panes(query.model)
     assert query.time is not None
-    since = microseconds_of(column(query.time), query.types[query.time]) - F.lit(geometry.origin)
+    time = microseconds_of(column(query.time), query.types[query.time], query.unit)
+    since = time - F.lit(model.origin)
     placed = rows.filter(column(query.time).isNotNull()).withColumn(SINCE, since)
     length = geometry.pane
     pane = F.expr(f"(`{SINCE}` - pmod(`{SINCE}`, {length}L)) div {length}L")

@@ -1,96 +1,115 @@
-"""Spark sessions: an embedded default, and what we must know of a user's own."""
+"""A user's Spark session: what streams need of it, changed only where nobody has set it."""
 
 from __future__ import annotations
 
-import os
-import re
-import sys
+import logging
+from collections.abc import Mapping
 
-import pyspark
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-_FOR_STREAMS = {
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-}
-"""Stateful streaming in Python demands the first; the second makes small batches cheap."""
+from windrow.core.errors import WindrowError, warn
+from windrow.spark.cores import cores_of
+from windrow.spark.master import is_in_this_process
+from windrow.spark.settings import (
+    FOR_STREAMS,
+    OWN_PARTITIONS,
+    PARTITIONS,
+    PROVIDER,
+    local_checkpoints,
+)
 
-LOCAL_CHECKPOINTS = {
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing."
-        "FileSystemBasedCheckpointFileManager"
-    ),
-}
-"""On a local disk Spark's own choice starts some fifty processes a batch, to read links."""
+Changes = dict[str, tuple[str | None, str]]
+"""Settings that were changed, each with its old value (None: there was none) and its new one."""
 
-_DEFAULTS: dict[str, str] = {
-    "spark.app.name": "windrow",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-    **_FOR_STREAMS,
-    # In 4.0 the class has another name.
-    **({} if pyspark.__version__.startswith("4.0") else LOCAL_CHECKPOINTS),
-}
+_LOG = logging.getLogger("windrow")
+_TOO_MANY = 4
+"""So many partitions per worker are worth a warning."""
 
 
-def local_spark(**conf: object) -> SparkSession:
-    """A local Spark session for users who have none: quiet, in UTC, sized for this machine.
+def configure(spark: SparkSession) -> Changes:
+    """Give a session the settings that streams need, and return what was changed.
 
-    Settings given override ours; their dots are written as double underscores:
-    ``local_spark(spark__driver__memory="8g")``. ``cores=4`` limits the cores.
+    Settings that are set explicitly stay as they are. The others become: the RocksDB state store
+    with changelog checkpointing; one shuffle partition per core; with a local master whose files
+    are on a local disk, the checkpoint file manager that starts no processes.
+
+    Queries over streams do the same by themselves. This function does it up front and visibly.
     """
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    cores = conf.pop("cores", None) or os.cpu_count() or 1
-    settings = {
-        **_DEFAULTS,
-        "spark.master": f"local[{cores}]",
-        "spark.sql.shuffle.partitions": str(cores),
-        "spark.driver.memory": f"{_half_of_memory()}m",
-        **{name.replace("__", "."): str(value) for name, value in conf.items()},
-    }
-    builder = SparkSession.builder
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
-
-
-def _half_of_memory() -> int:
-    """Half of the machine's memory in MiB, 1 to 8 GiB: the other half is for Python."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
-    return max(1024, min(total // 2, 8192))
+    changes = _configured(spark, cores_of(spark))
+    _LOG.info("%s", _described(changes))
+    return changes
 
 
 def make_ready_for_streams(spark: SparkSession, partitions: int) -> None:
-    """Give the session the settings that stateful streams need, where it has Spark's defaults.
+    """Give the session what a stateful stream with so many partitions needs.
 
-    Streams in Python need the RocksDB state store; each partition of a stateful stage costs a
-    tenth of a second a batch, so that Spark's 200 would never finish one.
+    Spark reads the number of shuffle partitions when a query starts, for all that the session
+    runs. So a number that Windrow has set is raised, and never lowered: an earlier query may not
+    have started yet. A number that the user has set stays, with a warning where it makes the
+    stream slow.
     """
-    for name, value in _FOR_STREAMS.items():
-        if spark.conf.get(name, "") in ("", "false") or "HDFSBacked" in str(spark.conf.get(name)):
-            spark.conf.set(name, value)
-    if spark.conf.get("spark.sql.shuffle.partitions") == "200":
-        spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+    if changes := _configured(spark, partitions):
+        _LOG.warning("%s; wr.configure(spark) does it up front", _described(changes))
+    actual = int(spark.conf.get(PARTITIONS) or partitions)
+    if actual < partitions:
+        warn(
+            f"{PARTITIONS} is set to {actual}, and this query has {partitions} workers with "
+            f"state: some of them share a partition and take turns. Set it to {partitions} or more."
+        )
+    elif actual > _TOO_MANY * partitions:
+        warn(
+            f"{PARTITIONS} is {actual}, and this query has {partitions} workers with state: "
+            f"every batch also waits for {actual - partitions} empty partitions, about 0.1 s of "
+            f"work each. Set it to {partitions} before the query starts for the first time."
+        )
 
 
-def cores_of(spark: SparkSession) -> int:
-    """How many tasks the session runs at once, as far as its settings tell."""
-    master = spark.conf.get("spark.master", "") or ""
-    if found := re.fullmatch(r"local\[(\d+|\*)(?:,.*)?\]", master):
-        return (os.cpu_count() or 1) if found[1] == "*" else int(found[1])
-    if found := re.fullmatch(r"local-cluster\[(\d+),(\d+),\d+\]", master):
-        return int(found[1]) * int(found[2])
-    if master == "local":
-        return 1
-    for setting in ("spark.default.parallelism", "spark.cores.max"):
-        if (value := spark.conf.get(setting, None)) is not None:
-            return int(value)
-    instances = int(spark.conf.get("spark.executor.instances", None) or 2)
-    return instances * int(spark.conf.get("spark.executor.cores", None) or 1)
+def _configured(spark: SparkSession, partitions: int) -> Changes:
+    """Set what is not set explicitly, and tell what that has changed."""
+    explicit = spark.conf.getAll
+    _check_provider(explicit)
+    wanted = {n: v for n, v in _wanted(spark).items() if n not in explicit}
+    of_ours = explicit.get(OWN_PARTITIONS)
+    present = explicit.get(PARTITIONS)
+    if present is None or (present == of_ours and int(present) < partitions):
+        wanted[PARTITIONS] = str(partitions)
+        spark.conf.set(OWN_PARTITIONS, str(partitions))
+    changes = {name: (value_of(spark, name), value) for name, value in wanted.items()}
+    for name, value in wanted.items():
+        spark.conf.set(name, value)
+    return {name: (old, new) for name, (old, new) in changes.items() if old != new}
+
+
+def _wanted(spark: SparkSession) -> dict[str, str]:
+    wanted = dict(FOR_STREAMS)
+    if is_in_this_process(spark):
+        files = spark.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS")
+        if str(files).startswith("file:"):
+            wanted.update(local_checkpoints(spark.version))
+    return wanted
+
+
+def _check_provider(explicit: Mapping[str, str]) -> None:
+    provider = explicit.get(PROVIDER, "")
+    if "HDFSBacked" in provider:
+        raise WindrowError(
+            "stateful streams in Python need the RocksDB state store",
+            f"{PROVIDER}={provider}",
+            "unset it, and Windrow sets it to RocksDBStateStoreProvider.",
+        )
+
+
+def value_of(spark: SparkSession, name: str) -> str | None:
+    """The value that holds now, be it Spark's default."""
+    try:
+        return spark.conf.get(name)
+    except PySparkException:
+        return None
+
+
+def _described(changes: Changes) -> str:
+    if not changes:
+        return "the session has all settings that streams need"
+    each = (f"{name} from {old or 'no value'} to {new}" for name, (old, new) in changes.items())
+    return f"changed settings of the Spark session for streams: {', '.join(each)}"

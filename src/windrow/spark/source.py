@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from windrow.core.errors import WindrowError
+from windrow.engine.window_query import WindowQuery
+from windrow.patterns import Pattern
+from windrow.spark import bounded, streaming
+from windrow.spark.explain import explain_lowering
 
 
 class DataFrameSource:
@@ -26,11 +32,41 @@ class DataFrameSource:
         return to_arrow_schema(self.df.schema, timezone="UTC")
 
     @staticmethod
-    def of(data: object) -> DataFrameSource:
-        """The source over a DataFrame, classic or Connect."""
-        if not isinstance(data, DataFrame):
-            raise WindrowError("stream takes a DataFrame", type(data).__name__)
-        return DataFrameSource(data)
+    def of(data: object) -> DataFrameSource | None:
+        """The source over a DataFrame, classic or Connect, else None."""
+        return DataFrameSource(data) if isinstance(data, DataFrame) else None
+
+    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> NoReturn:
+        """Refused: results stay on Spark until a user asks for them."""
+        rule = "collect runs queries over tables"
+        raise WindrowError(rule, "a Spark DataFrame", "call to_df() instead.")
+
+    def to_df(
+        self,
+        query: WindowQuery,
+        pattern: Pattern | None,
+        *,
+        ordered: bool,
+        observation: Observation | str | None,
+    ) -> DataFrame:
+        """The results as a lazy DataFrame, a streaming one if this one is."""
+        if self.df.isStreaming:
+            metrics = observation or streaming.METRICS
+            if not isinstance(metrics, str):
+                hint = 'for example to_df(observation="dropped").'
+                raise WindrowError("on a stream observation takes a name", repr(metrics), hint)
+            return streaming.to_df(query, self.df, pattern, ordered=ordered, metrics=metrics)
+        if isinstance(observation, str):
+            rule = "on a bounded DataFrame observation takes an Observation"
+            hint = "make one with pyspark.sql.Observation()."
+            raise WindrowError(rule, repr(observation), hint)
+        return bounded.to_df(query, self.df, pattern, ordered=ordered, observation=observation)
+
+    def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
+        """Print what will run and why, then Spark's own plan if it is wanted."""
+        print(explain_lowering(query, self.df, pattern))
+        if with_spark:
+            self.to_df(query, pattern, ordered=False, observation=None).explain()
 
     def resolve(self, column: object, step: str) -> tuple[DataFrameSource, str]:
         """The name of a column, or of an expression, which becomes a column of the source."""

@@ -36,8 +36,8 @@ def build(**given: Any) -> wr.Join:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"left": 3}, "dicts of NumPy arrays as left; got int"),
-        ({"right": [1]}, "dicts of NumPy arrays as right; got list"),
+        ({"left": 3}, "the left side of join takes a Spark DataFrame.*got int"),
+        ({"right": [1]}, "the right side of join takes a Spark DataFrame.*got list"),
         (
             {"within": "0 s"},
             "within must be a positive duration or number of tuples; got within='0",

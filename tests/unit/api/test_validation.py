@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
 import windrow as wr
 from windrow import functions as wf
@@ -65,6 +66,14 @@ def seconds() -> Any:
         (lambda: quotes().collect(), "the query has no window"),
         (lambda: seconds().collect(), "the query computes nothing"),
         (lambda: seconds().agg(n=wf.count()).to_df(), "call collect\\(\\) instead"),
+        (lambda: seconds().agg(n=wf.count()).explain("spark"), "needs a query over a DataFrame"),
+        (lambda: seconds().agg(n=wf.count()).explain("all"), "got mode='all'"),
+        (lambda: quotes().event_time("seq", unit="min"), "must be \"s\".*got unit='min'"),
+        (lambda: quotes().event_time("seq", unit=["s"]), r"got unit=\['s'\]"),
+        (
+            lambda: wr.stream(TABLE).event_time("ts", unit="ms"),
+            "only integer times have a unit; got unit='ms' for 'ts' of timestamp_ntz",
+        ),
     ],
 )
 def test_bad_query_is_refused_when_built(build: Callable[[], Any], message: str) -> None:
@@ -119,6 +128,14 @@ def test_pane_patterns_refuse_opaque_functions(pattern: Any, outer: Any) -> None
 def test_pane_farm_needs_panes(model: WindowModel) -> None:
     with pytest.raises(wr.WindrowError, match="panes of gcd"):
         quotes().window(model).agg(n=wf.count()).using(wr.PaneFarm(2, 2))
+
+
+def test_returns_may_be_a_struct_type() -> None:
+    fields = StructType([StructField("n", LongType()), StructField("mean", DoubleType())])
+    count = seconds().fold(lambda n, row: n + 1, 0, LongType())
+    both = seconds().apply(lambda w: {"n": len(w), "mean": w["price"].mean()}, fields)
+    assert count.collect()["value"].to_pylist() == [1, 1]
+    assert both.collect().select(["n", "mean"]).to_pydict() == {"n": [1, 1], "mean": [1.0, 2.0]}
 
 
 def test_queries_are_immutable() -> None:

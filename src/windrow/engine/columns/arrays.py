@@ -10,11 +10,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from windrow.core.durations import INT64_MAX, MICROSECONDS_PER, NANOSECONDS, TimeUnit
+from windrow.core.errors import WindrowError
+
 Int64s = NDArray[np.int64]
 
 
-def to_microseconds(column: pa.ChunkedArray) -> Int64s:
-    """Times without nulls as int64 microseconds; integers are microseconds already."""
+def to_microseconds(column: pa.ChunkedArray, unit: TimeUnit = "us") -> Int64s:
+    """Times without nulls as int64 microseconds; ``unit`` is that of integers.
+
+    What is finer than a microsecond is rounded down.
+
+    >>> to_microseconds(pa.chunked_array([[-1, 1_700]]), "ns").tolist()
+    [-1, 1]
+    """
+    if pa.types.is_integer(column.type):
+        return _scaled(np.asarray(column.cast(pa.int64()).to_numpy()), unit)
     if pa.types.is_date(column.type):
         column = column.cast(pa.timestamp("us"))
     if pa.types.is_timestamp(column.type) and column.type.unit != "us":
@@ -22,6 +33,36 @@ def to_microseconds(column: pa.ChunkedArray) -> Int64s:
             column = pc.floor_temporal(column, unit="microsecond")
         column = column.cast(pa.timestamp("us", column.type.tz))
     return np.asarray(column.cast(pa.int64()).to_numpy())
+
+
+def _scaled(times: Int64s, unit: TimeUnit) -> Int64s:
+    if unit == "us":
+        return times
+    if unit == "ns":
+        return times // NANOSECONDS
+    factor = MICROSECONDS_PER[unit]
+    limit = INT64_MAX // factor
+    if len(beyond := times[(times < -limit) | (times > limit)]):
+        raise WindrowError(
+            f"event times in {unit} must fit 64-bit microseconds",
+            str(beyond[0]),
+            'pass the unit the column has, for example event_time(..., unit="ns").',
+        )
+    return times * factor
+
+
+def around(starts: Int64s, ends: Int64s, unit: TimeUnit) -> tuple[list[int], list[int]]:
+    """Bounds in microseconds as whole numbers of a unit, rounded outwards.
+
+    >>> around(np.array([500_000]), np.array([1_500_000]), "s")
+    ([0], [2])
+    """
+    if unit == "ns":
+        # As Python's integers: the bounds of long windows may need more than 64 bits.
+        lists = starts.tolist(), ends.tolist()
+        return [t * NANOSECONDS for t in lists[0]], [t * NANOSECONDS for t in lists[1]]
+    factor = MICROSECONDS_PER[unit]
+    return (starts // factor).tolist(), (-(-ends // factor)).tolist()
 
 
 def key_codes(columns: Sequence[pa.ChunkedArray], length: int) -> tuple[Int64s, Int64s]:

@@ -49,10 +49,9 @@ def parse_schema(returns: object, what: str) -> pa.Schema:
     >>> parse_schema("a double, b array<struct<x:int>>", "returns").names
     ['a', 'b']
     """
-    text = returns.simpleString() if hasattr(returns, "simpleString") else returns
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(returns, str) or not returns.strip():
         raise WindrowError(f"{what} must list the result's fields and types", repr(returns), _HINT)
-    text = text.strip()
+    text = returns.strip()
     if text.lower().startswith("struct<") and text.endswith(">"):
         text = text[len("struct<") : -1]
     elif _type_or_none(text) is not None:

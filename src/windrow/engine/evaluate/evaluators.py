@@ -15,7 +15,7 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.errors import WindrowError, near_names
 from windrow.core.models import Axis
 from windrow.core.window import Window
-from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.arrays import Int64s, around
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.evaluate.aggregation import aggregate, result_array
 from windrow.engine.evaluate.partials import PartialColumns, order_positions
@@ -93,13 +93,7 @@ class Evaluator(ABC):
     def windows(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Any:
         """Each window as a user sees it."""
         shown = columns.shown([c for c in self.query.types if c in columns.stored])
-        bounds = [windows.start, windows.end]
-        time = self.query.time
-        is_time = self.query.model.axis is Axis.TIME and time is not None
-        if is_time and self.query.types[time] not in ("bigint", "int"):  # type: ignore[index]
-            bounds = [b.astype("M8[us]") for b in bounds]
-        is_datetime = bounds[0].dtype.kind == "M"
-        starts, ends = (list(b) if is_datetime else b.tolist() for b in bounds)
+        starts, ends = self._bounds(windows)
         known, key = -1, None
         lists = (windows.keys, windows.ids, windows.lo, windows.hi)
         for k, id, lo, hi, start, end in zip(
@@ -108,6 +102,16 @@ class Evaluator(ABC):
             if k != known:
                 known, key = k, keys.value(k)
             yield Window(shown, key=key, id=id, start=start, end=end, lo=lo, hi=hi)
+
+    def _bounds(self, windows: FiredWindows) -> tuple[list[Any], list[Any]]:
+        """Starts and ends; those in time are of the event-time column's kind and unit."""
+        query, bounds = self.query, (windows.start, windows.end)
+        if query.model.axis is not Axis.TIME or query.time is None:
+            return windows.start.tolist(), windows.end.tolist()
+        if query.types[query.time] in ("bigint", "int"):
+            return around(*bounds, query.unit)
+        starts, ends = (list(b.astype("M8[us]")) for b in bounds)
+        return starts, ends
 
 
 class WholeWindows(Evaluator):

@@ -1,15 +1,20 @@
-"""Where a query's tuples come from: names and types of columns, known before anything runs."""
+"""A table in memory as the source of a query, which then runs in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 
 from windrow.core.errors import WindrowError
+from windrow.engine import in_process
 from windrow.engine.columns.ddl import type_name
+from windrow.engine.window_query import WindowQuery
+from windrow.patterns import Pattern, WinSeq
+from windrow.patterns.windows import window_stages
+from windrow.planner.explain import explain
 
 
 class TableSource:
@@ -30,6 +35,28 @@ class TableSource:
         if not isinstance(column, str):
             raise WindrowError(f"{step} takes names of columns", repr(column))
         return self, column
+
+    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
+        """The results, computed here and now."""
+        stages = window_stages(query, pattern or WinSeq(), in_one_process=True)
+        return in_process.collect(query, stages, self.table, ordered=ordered)
+
+    def to_df(
+        self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, observation: object
+    ) -> NoReturn:
+        """Refused: there is no session."""
+        rule = "to_df runs queries over Spark DataFrames"
+        raise WindrowError(rule, "a table", "call collect() instead.")
+
+    def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
+        """Print what will run and why."""
+        if with_spark:
+            hint = "call explain(), or stream a DataFrame."
+            raise WindrowError('explain("spark") needs a query over a DataFrame', "a table", hint)
+        why = "as given" if pattern else "in process there is one core"
+        pattern = pattern or WinSeq()
+        stages = window_stages(query, pattern, in_one_process=True)
+        print(explain(query, pattern, why, stages, "in this process"))
 
     @staticmethod
     def of(data: object) -> TableSource | None:

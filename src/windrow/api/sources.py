@@ -1,0 +1,67 @@
+"""Where a query's rows come from, and how queries over them run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
+
+from windrow.core.errors import WindrowError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, Observation
+
+    from windrow.engine.window_query import WindowQuery
+    from windrow.patterns import Pattern
+
+Data: TypeAlias = Union["DataFrame", "pa.Table", "pa.RecordBatch", Mapping[str, Any]]
+"""A Spark DataFrame, a PyArrow table or record batch, or a dict of arrays by column name."""
+
+
+class Source(Protocol):
+    """Rows with named columns of known types; a kind of source refuses what it cannot do."""
+
+    types: dict[str, str]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns as Arrow has them."""
+
+    def resolve(self, column: object, step: str) -> tuple[Source, str]:
+        """The name of a column or an expression, of a source that has it."""
+
+    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
+        """The results, computed in this process."""
+
+    def to_df(
+        self,
+        query: WindowQuery,
+        pattern: Pattern | None,
+        *,
+        ordered: bool,
+        observation: Observation | str | None,
+    ) -> DataFrame:
+        """The results as a lazy Spark DataFrame."""
+
+    def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
+        """Print what will run and why, with Spark's own plan if it is wanted."""
+
+
+def source_of(data: object, step: str) -> Source:
+    """The source over data of any kind that Windrow takes."""
+    found: Source | None
+    if type(data).__module__.startswith("pyspark."):
+        from windrow.spark.source import DataFrameSource
+
+        found = DataFrameSource.of(data)
+    else:
+        from windrow.api.tables import TableSource
+
+        found = TableSource.of(data)
+    if found is None:
+        raise WindrowError(
+            f"{step} takes a Spark DataFrame, a PyArrow table or a dict of NumPy arrays",
+            type(data).__name__,
+            "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df).",
+        )
+    return found

@@ -1,0 +1,32 @@
+"""The Spark settings that streams need, and the settings of our own."""
+
+from __future__ import annotations
+
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+PARTITIONS = "spark.sql.shuffle.partitions"
+
+FOR_STREAMS = {
+    PROVIDER: "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+"""Stateful streaming in Python demands the first; the second makes small batches cheap."""
+
+CORES = "spark.windrow.cores"
+"""How many tasks run at once; overrides what Spark tells."""
+OWN_PARTITIONS = "spark.windrow.shufflePartitions"
+"""The number of shuffle partitions that Windrow has set, which tells it from a user's."""
+
+
+def local_checkpoints(version: str) -> dict[str, str]:
+    """The checkpoint file manager for local disks in this version of Spark.
+
+    Spark's own choice starts some fifty processes per batch, only to read links.
+
+    >>> list(local_checkpoints("4.0.1").values())
+    ['org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager']
+    """
+    package = "org.apache.spark.sql.execution.streaming"
+    if not version.startswith("4.0."):
+        package += ".checkpointing"
+    manager = f"{package}.FileSystemBasedCheckpointFileManager"
+    return {"spark.sql.streaming.checkpointFileManagerClass": manager}
