@@ -151,8 +151,8 @@ class Joined(Scenario):
 
     name: str
     within: Any
-    how: str
-    strategy: str
+    how: Any
+    strategy: Any
     layout: tuple[int, int]
 
     def join(self) -> wr.Join:
@@ -231,7 +231,7 @@ SCENARIOS: list[Scenario] = [
 
 def workers_of(runner: StageRunner) -> dict[tuple[int, int], Worker]:
     """The workers that hold state, by stage and number."""
-    stages = [workers for workers in runner.workers.values() if workers[0].holds_state]
+    stages = runner.stateful()
     return {(i, j): w for i, workers in enumerate(stages) for j, w in enumerate(workers)}
 
 

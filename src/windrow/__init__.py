@@ -83,8 +83,8 @@ def configure(spark: SparkSession) -> dict[str, tuple[str | None, str]]:
 
 __all__ = [
     "Aggregate",
-    "Candidates",
     "Axis",
+    "Candidates",
     "Commutative",
     "Context",
     "CountWindow",

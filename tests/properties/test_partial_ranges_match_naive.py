@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import windrow as wr
 from tests.patterns import patterns
-from tests.streams import in_milliseconds, models, rows
+from tests.streams import models_in_milliseconds, rows
 from windrow.core import WindowModel, oracle
 from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, Known, combine_partials
 
@@ -182,7 +182,7 @@ SCHEMA = pa.schema(
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.data(), models.map(in_milliseconds), rows(scale=1000))
+@given(st.data(), models_in_milliseconds, rows(scale=1000))
 def test_custom_functions_equal_the_oracle_under_every_pattern(
     data: st.DataObject, model: WindowModel, stream: list[dict[str, Any]]
 ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow as wr
-from tests.streams import models_in_milliseconds, rows
+from tests.streams import models_in_milliseconds, rows, window_models
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
 from windrow.core.durations import TimeUnit
@@ -83,23 +83,13 @@ UNITS: dict[TimeUnit, tuple[int, int]] = {"s": (1_000_000, 1), "ms": (1_000, 1),
 """How many microseconds so many of the unit have."""
 
 
-@given(
-    models,
-    rows(),
-    st.sampled_from(list(UNITS)),
-    st.sampled_from(["emit", "drop"]),
-    st.integers(0, 3),
-)
+@given(st.data(), rows(), st.sampled_from(list(UNITS)), st.integers(0, 3))
 def test_integer_times_of_any_unit_are_as_good_as_microseconds(
-    model: WindowModel,
-    stream: list[dict[str, Any]],
-    unit: TimeUnit,
-    open_windows: Literal["emit", "drop"],
-    delay: int,
+    data: st.DataObject, stream: list[dict[str, Any]], unit: TimeUnit, delay: int
 ) -> None:
-    model = in_milliseconds(model)
-    if unit == "s":
-        model = in_milliseconds(model)
+    models = window_models(1_000_000 if unit == "s" else 1_000)
+    model = data.draw(st.one_of(*models.values()))
+    open_windows: Literal["emit", "drop"] = data.draw(st.sampled_from(["emit", "drop"]))
     if unit == "ns":
         # Within a microsecond nanoseconds do not count, but the tie-breaker does.
         stream = [{**r, "t": r["t"] * 500_000 + (3 - r["seq"]) * 333} for r in stream]

@@ -16,12 +16,12 @@ from windrow.core.errors import WindrowError, received
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Observation
 
+    from windrow.api.tables import TableSource
     from windrow.engine.joins.join_query import How, JoinQuery
     from windrow.engine.joins.terms.predicate import Predicate
     from windrow.engine.joins.terms.term import Term
-    from windrow.api.tables import TableSource
     from windrow.engine.stages.nodes import Stages
     from windrow.patterns.joins import Strategy
     from windrow.planner.join_layout import GridChoice, Layout
@@ -159,6 +159,7 @@ class Join:
 
     def choice(self) -> GridChoice:
         """The grid that runs, and why; in process there is one core."""
+        from windrow.planner.choice import STREAM_WORKERS
         from windrow.planner.join_layout import choose_grid
 
         rates, cores = self.rates or (1, 1), 1
@@ -166,6 +167,9 @@ class Join:
             from windrow.spark.cores import cores_of
 
             cores = cores_of(self._frames[0].sparkSession)
+            if self._is_stream and not self._is_given:
+                # So that the state is the same on any number of cores.
+                cores = STREAM_WORKERS
         elif self.rates is None:
             rates = len(tables[0]) or 1, len(tables[1]) or 1
         given = self.layout, self.degree, self.partitions
@@ -186,18 +190,37 @@ class Join:
             raise WindrowError(rule, "Spark DataFrames", "call to_df() instead.")
         return collect(self.query, self.stages(), *tables)
 
-    def to_df(self, observation: str = "windrow") -> DataFrame:
+    def to_df(self, observation: Observation | str | None = None) -> DataFrame:
         """The results as a lazy DataFrame, a streaming one if a side is a stream.
 
-        On a stream, progress reports show the number of rows dropped under the name
-        ``observation``.
+        An ``observation`` counts, as ``dropped``, the rows without a time. On a stream it is a
+        name, ``"windrow"`` if not given, under which every progress report has the number of rows
+        dropped in its batch: those, and the rows that came too late.
         """
         if self._tables is not None:
             rule = "to_df runs joins of Spark DataFrames"
             raise WindrowError(rule, "tables", "call collect() instead.")
-        from windrow.spark.joins import to_df
+        from windrow.spark.joins import bounded_join, stream_join
 
-        return to_df(self.query, self.stages(), self._identity(), self._frames, observation)
+        if not self._is_stream:
+            return bounded_join(self.query, self.stages(), self._frames, observation)
+        return stream_join(
+            self.query,
+            self.stages(),
+            self._identity(),
+            self._frames,
+            is_given=self._is_given,
+            observation=observation,
+        )
+
+    @property
+    def _is_stream(self) -> bool:
+        return self._tables is None and any(df.isStreaming for df in self._frames)
+
+    @property
+    def _is_given(self) -> bool:
+        """Whether the user has said how many workers there are."""
+        return any(given is not None for given in (self.layout, self.degree, self.partitions))
 
     def _identity(self) -> dict[str, Any]:
         """The join as data: what must be the same for its state to mean the same."""
@@ -210,8 +233,7 @@ class Join:
 
         runs = "in this process"
         if self._tables is None:
-            is_stream = any(df.isStreaming for df in self._frames)
-            kind = "as a stream, state in Spark's state store" if is_stream else "as tasks"
+            kind = "as a stream, state in Spark's state store" if self._is_stream else "as tasks"
             runs = f"on Spark, {kind}, on rows packed as Arrow"
         print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs))
 

@@ -14,6 +14,7 @@ from windrow.engine.joins.matches import ByTuple, Ledger, Matches
 from windrow.engine.joins.sequencer import Sequencer
 from windrow.engine.stages.nodes import Emitter, Node, Stages, Workers
 from windrow.engine.workers.worker import Worker
+from windrow.patterns.workers import Alike
 
 Strategy = Literal["grid", "centralised", "handshake"]
 
@@ -25,25 +26,28 @@ def join_stages(query: JoinQuery, grid: Grid, strategy: Strategy = "grid") -> St
     whether it has matched, a last stage puts that together.
     """
     n = grid.n
-    first: list[Node] = [Workers("Sequencer", _Make(Sequencer, query), 1)] if query.by_count else []
+    first: list[Node] = (
+        [Workers("Sequencer", Alike(Sequencer, (query,)), 1)] if query.by_count else []
+    )
     keeps = [query.keeps(side) for side in (0, 1)]
     if strategy == "handshake":
-        work = Workers(f"Handshake of {n}", partial(_handshake, query, n), 1)
+        work = Workers(f"Handshake of {n}", Alike(Handshake, (query, n)), 1)
         return _grouped([*first, work])
     if strategy == "centralised":
         nodes = [
             *first,
-            Workers("Owner", _Make(Owner, query), 1),
+            Workers("Owner", Alike(Owner, (query,)), 1),
             Emitter(Scatter(n)),
-            Workers("Matcher", _Make(Matcher, query), n),
+            Workers("Matcher", Alike(Matcher, (query,)), n, holds_state=False),
         ]
         if any(keeps):
-            nodes += [Emitter(ByTuple(n), fan_in=n), Workers("Ledger", _Make(Ledger, query), n)]
+            nodes += [Emitter(ByTuple(n), fan_in=n), Workers("Ledger", Alike(Ledger, (query,)), n)]
         return _grouped(nodes)
     nodes = [*first, Emitter(ToCells(query, grid)), Workers("Cell", partial(_cell, query, grid), n)]
     is_shared = grid.seat(0).is_shared
     if any(k and s for k, s in zip(keeps, is_shared, strict=True)):
-        nodes += [Emitter(ByTuple(n), fan_in=n), Workers("Matches", _Make(Matches, query), n)]
+        matches = Workers("Matches", Alike(Matches, (query,)), n, holds_state=False)
+        nodes += [Emitter(ByTuple(n), fan_in=n), matches]
     return _grouped(nodes)
 
 
@@ -58,19 +62,5 @@ def _grouped(nodes: list[Node]) -> Stages:
     return Stages(tuple(groups))
 
 
-class _Make:
-    """Makes a worker of a kind, whatever its index; can be pickled."""
-
-    def __init__(self, kind: type[Worker], query: JoinQuery) -> None:
-        self.kind, self.query = kind, query
-
-    def __call__(self, index: int) -> Worker:
-        return self.kind(self.query)  # type: ignore[call-arg]
-
-
 def _cell(query: JoinQuery, grid: Grid, index: int) -> Worker:
     return Cell(query, grid.seat(index))
-
-
-def _handshake(query: JoinQuery, n: int, index: int) -> Worker:
-    return Handshake(query, n)

@@ -55,6 +55,12 @@ def window_stages(query: WindowQuery, pattern: Pattern, in_one_process: bool = F
     return group(pattern, _Lowering(query, in_one_process).nodes(pattern))
 
 
+def stages_over_panes(query: WindowQuery, n: int) -> Stages:
+    """Windows over panes that are computed already, each key on one of n workers."""
+    make = partial(making.window_level, query, Geometry.over_panes(query.model), 1, 1, 1)
+    return Stages(((Emitter(ByKey(query.keys, n)),), (Workers("WLQ", make, n),)))
+
+
 @dataclass(frozen=True)
 class _Farm:
     """What surrounds an inner pattern: ``n`` instances, of which each computes a share of windows.
@@ -165,7 +171,7 @@ class _Lowering:
         if isinstance(inner, WinMapReduce):
             return [*first, Emitter(InTurn(n)), *self._reduce_parts(inner, _Farm(n))]
         executor = partial(making.executor, self.query, False)
-        return [*first, Emitter(InTurn(n)), Workers("Executor", executor, n)]
+        return [*first, Emitter(InTurn(n)), Workers("Executor", executor, n, holds_state=False)]
 
     def _pane_farm(self, pattern: PaneFarm, farm: _Farm) -> list[Node]:
         query, model, keys = self.query, mapped(self.model), self.query.keys
@@ -200,18 +206,21 @@ class _Lowering:
         """MAP on parts of windows that a windower has decided, then REDUCE; in rounds."""
         query, n_map = self.query, farm.n * pattern.map
         if self.n_rounds == 1:
-            executor = Workers("MAP", partial(making.executor, query, True), n_map)
+            make = partial(making.executor, query, True)
+            executor = Workers("MAP", make, n_map, holds_state=False)
             return [Emitter(ByPart(pattern.map)), executor, *self._reduce(pattern, farm)]
         nodes: list[Node] = []
         for number in range(self.n_rounds):
             is_last = number == self.n_rounds - 1
             mapper = Alike(RoundMapper, (query, number, is_last))
-            nodes += [Emitter(ByPart(pattern.map)), Workers(f"MAP {number}", mapper, n_map)]
+            map_node = Workers(f"MAP {number}", mapper, n_map, holds_state=False)
+            nodes += [Emitter(ByPart(pattern.map)), map_node]
             if is_last:
                 break
             emit = Emitter(ByPiece(query.keys, pattern.reduce, farm.outer))
             reducer = Alike(RoundReducer, (query, number))
-            reduce = Workers(f"REDUCE {number}", reducer, farm.n * pattern.reduce)
+            n_reduce = farm.n * pattern.reduce
+            reduce = Workers(f"REDUCE {number}", reducer, n_reduce, holds_state=False)
             nodes += [Collector(pattern.map), emit, reduce, Collector(pattern.reduce)]
         return [*nodes, *self._reduce(pattern, farm)]
 
@@ -221,6 +230,6 @@ class _Lowering:
         return [
             Collector(pattern.map),
             Emitter(route),
-            Workers("REDUCE", reducer, farm.n * pattern.reduce),
+            Workers("REDUCE", reducer, farm.n * pattern.reduce, holds_state=False),
             Collector(pattern.reduce),
         ]

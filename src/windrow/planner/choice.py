@@ -21,6 +21,24 @@ class Choice:
     why: str
 
 
+STREAM_WORKERS = 8
+"""How many workers share the state of a stream, on any number of cores.
+
+State is spread over workers, not over cores, so that a stream can go on with more cores or fewer.
+Eight workers cost a batch about as much as two in the same number of partitions; a partition of the
+state costs it a tenth of a second.
+"""
+
+
+def choose_for_stream(query: WindowQuery, cores: int) -> Choice:
+    """The pattern for a stream: its state is the same on any number of cores."""
+    computation = query.computation
+    if query.keys or (computation.is_decomposable and not computation.minds_order):
+        return choose(query, STREAM_WORKERS)
+    why = "no keys, a function of whole windows: executors hold no state"
+    return Choice(WinFarm(cores, workers="agnostic", level=2), why)
+
+
 def choose(query: WindowQuery, cores: int) -> Choice:
     """The pattern for a query on so many cores."""
     if cores == 1:

@@ -8,6 +8,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.explain import explain
 from windrow.spark import bounded, streaming
+from windrow.spark.stages import StagePlan
 
 _NATIVE = {
     "windows": (
@@ -22,8 +23,8 @@ _NATIVE = {
 }
 
 _STREAMED = (
-    "as a stream, in Python, on rows packed as Arrow; state in {partitions} partitions of Spark's "
-    "state store"
+    "as a stream, in Python, on rows packed as Arrow; the state of {workers} workers is in "
+    "{partitions} partitions of Spark's state store"
 )
 
 
@@ -31,7 +32,9 @@ def explain_lowering(query: WindowQuery, df: DataFrame, pattern: Pattern | None)
     """The window, what is computed, the pattern and its stages, and what runs where."""
     if df.isStreaming:
         lowering = streaming.plan(query, df, pattern)
-        runs = _STREAMED.format(partitions=streaming.partitions_of(query, lowering))
+        stages = StagePlan.of(lowering.stages, query, is_stream=True)
+        partitions = streaming.state_partitions(stages, df, is_given=pattern is not None)
+        runs = _STREAMED.format(partitions=partitions, workers=stages.widest_state)
     else:
         lowering = bounded.plan(query, df, pattern)
         runs = _NATIVE[lowering.native]

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
@@ -49,22 +50,26 @@ class Intake:
         arrived, is_first = _first_arrival()
         ticks = Ticks()
         for chunk in chunks(batches):
-            tuples, dropped = self.take(chunk.rename_columns(self.columns), arrived)
-            arrived += len(chunk)
-            ticks = ticks.with_more(Ticks(dropped, self._greatest(tuples)))
+            rows = chunk.rename_columns(self.columns)
+            tuples, dropped = self.take(rows, arrived)
+            arrived += len(rows)
+            ticks = ticks.with_more(Ticks(dropped, self._greatest(rows)))
             if len(tuples):
                 traffic = run_nodes(self.emitters, {0: [tuples]})
                 if not self.is_stream:
-                    traffic = {i: [r for m in sent for r in _runs(m)] for i, sent in traffic.items()}
+                    traffic = {
+                        i: [r for m in sent for r in _runs(m)] for i, sent in traffic.items()
+                    }
                 yield from self.exchange.pack(traffic).to_batches()
         # The first partition of a stream wakes every worker, even one that is sent nothing.
         to_all = ticks.greatest != BEGINNING or (self.is_stream and is_first)
         yield from self.exchange.pack_ticks(ticks, to_all).to_batches()
 
-    def _greatest(self, tuples: pa.Table) -> int:
-        if self.greatest_of is None or len(tuples) == 0:
+    def _greatest(self, rows: pa.Table) -> int:
+        if self.greatest_of is None:
             return BEGINNING
-        return int(np.asarray(tuples[self.greatest_of].to_numpy()).max())
+        found = pc.max(rows[self.greatest_of]).as_py()
+        return BEGINNING if found is None else int(found)
 
     def over(self, rows: DataFrame) -> DataFrame:
         """The DataFrame as packed rows."""

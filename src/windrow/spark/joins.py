@@ -14,7 +14,13 @@ from windrow.engine.stages.nodes import Stages
 from windrow.spark.intake import Intake
 from windrow.spark.results import Results
 from windrow.spark.rows import column
-from windrow.spark.runtime import StreamRuntime, dropped, run_bounded
+from windrow.spark.runtime import (
+    StreamRuntime,
+    bounded_observation,
+    dropped,
+    metrics_name,
+    run_bounded,
+)
 from windrow.spark.session import make_ready_for_streams
 from windrow.spark.stages import StagePlan
 from windrow.spark.streaming import state_partitions, with_watermark
@@ -24,14 +30,14 @@ Sides = tuple[DataFrame, DataFrame]
 
 
 def bounded_join(
-    query: JoinQuery, stages: Stages, sides: Sides, observation: Observation | None
+    query: JoinQuery, stages: Stages, sides: Sides, observation: Observation | str | None
 ) -> DataFrame:
     """The results of a join of two bounded DataFrames."""
     plan = StagePlan.of(stages, None)
     left, right = _packed(query, plan, sides, is_stream=False)
     packed = left.unionAll(right)
-    if observation is not None:
-        packed = packed.observe(observation, dropped())
+    if (observed := bounded_observation(observation)) is not None:
+        packed = packed.observe(observed, dropped())
     return run_bounded(packed, plan, Results(query.output_schema()), _schema(query, sides))
 
 
@@ -42,9 +48,10 @@ def stream_join(
     sides: Sides,
     *,
     is_given: bool,
-    metrics: str,
+    observation: Observation | str | None,
 ) -> DataFrame:
     """The results of a join of streams; a bounded side is there from the start."""
+    metrics = metrics_name(observation)
     plan = StagePlan.of(stages, None, is_stream=True)
     partitions = state_partitions(plan, sides[0], is_given)
     make_ready_for_streams(sides[0].sparkSession, partitions)

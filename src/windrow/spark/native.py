@@ -19,28 +19,23 @@ from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
 from windrow.core.errors import WindrowError
 from windrow.core.models import Axis, IntervalWindow
+from windrow.core.watermark import final_watermark
 from windrow.engine.columns.control import ARRIVAL, PIECE
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.evaluate.partials import PartialColumns
+from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import END, ID, START, WindowQuery
 from windrow.engine.workers.geometry import Geometry
 from windrow.functions.reducible import Reducible, Reduction
 from windrow.functions.types import is_numeric
 from windrow.kernels.operators import identity
-from windrow.spark.tasks import GREATEST
-from windrow.spark.times import microseconds_of, timestamp_of
+from windrow.spark.rows import column, quoted, time_of
+from windrow.spark.times import timestamp_of
 
+GREATEST = "windrow.greatest"
+"""The column of the greatest time, where the final watermark matters."""
 SINCE = "windrow.since"
 """The column of a row's time since the window's origin."""
-
-
-def column(name: str) -> Column:
-    """A column by its exact name, dots and all."""
-    return F.col(_quoted(name))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _template(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> str | None:
@@ -51,10 +46,10 @@ def _expression(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> Colum
     """The function as Spark's own, its template filled in."""
     template = _template(query, function)
     assert template is not None
-    order = [c for c in (query.time, *query.order_by, ARRIVAL) if c is not None]
-    order_struct = f"struct({', '.join(map(_quoted, order))})"
+    order = [SINCE, *query.order_by, ARRIVAL]
+    order_struct = f"struct({', '.join(map(quoted, order))})"
     try:
-        return F.expr(template.format(*map(_quoted, function.columns), order=order_struct))
+        return F.expr(template.format(*map(quoted, function.columns), order=order_struct))
     except (IndexError, KeyError, ValueError) as e:
         raise WindrowError(
             f"native of {function!r} must be a template of its columns and {{order}}",
@@ -96,15 +91,28 @@ def _is_native(reduction: Reduction, types: list[str]) -> bool:
     return is_numeric(types[reduction.column])
 
 
-def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> DataFrame:
+def has_no_place(query: WindowQuery) -> Column:
+    """Whether a row has no time, and so belongs to no window."""
+    assert query.time is not None
+    return column(query.time).isNull()
+
+
+def _placed(query: WindowQuery, df: DataFrame, origin: int) -> DataFrame:
+    """The rows that have a time: the columns the query needs, the order of rows, and SINCE."""
+    assert query.time is not None
+    names = dict.fromkeys([*needed_columns(query), query.time])
+    arrival = F.monotonically_increasing_id().alias(ARRIVAL)
+    rows = df.select(*map(column, names), arrival).filter(~has_no_place(query))
+    return rows.withColumn(SINCE, time_of(query) - F.lit(origin))
+
+
+def windows(query: WindowQuery, df: DataFrame) -> DataFrame:
     """The results, by ``groupBy`` of key and window alone."""
     model, computation = query.model, query.computation
     assert isinstance(model, IntervalWindow)
     assert isinstance(computation, Aggregation)
     assert query.time is not None
-    time = microseconds_of(column(query.time), query.types[query.time], query.unit)
-    since = time - F.lit(model.origin)
-    placed = rows.filter(column(query.time).isNotNull()).withColumn(SINCE, since)
+    placed = _placed(query, df, model.origin)
     since = column(SINCE)
     if model.slide > model.length:
         placed = placed.filter(F.pmod(since, F.lit(model.slide)) < model.length)
@@ -112,11 +120,12 @@ def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> Da
     start = since - F.pmod(since, F.lit(model.slide))
     keys = [column(k) for k in query.keys]
     functions = [_expression(query, f).alias(name) for name, f in computation.functions.items()]
-    extra = [] if watermark is None else [F.first(watermark).alias("windrow.watermark")]
-    grouped = placed.groupBy(*keys, start.alias("windrow.start")).agg(*functions, *extra)
+    grouped = placed.groupBy(*keys, start.alias("windrow.start")).agg(*functions)
     begin = column("windrow.start") + model.origin
-    if watermark is not None:
-        grouped = grouped.filter(begin + model.length <= column("windrow.watermark"))
+    if query.open_windows == "drop":
+        greatest = df.agg(F.max(time_of(query)).alias(GREATEST))
+        watermark = final_watermark(column(GREATEST), query.delay, F.pmod)
+        grouped = grouped.crossJoin(F.broadcast(greatest)).filter(begin + model.length <= watermark)
     id = F.expr(f"`windrow.start` div {model.slide}").cast("bigint")
     bound = partial(timestamp_of, kind=query.types[query.time])
     # None of the bounds is ever null, which Spark does not see by itself.
@@ -130,13 +139,13 @@ def windows(query: WindowQuery, rows: DataFrame, watermark: Column | None) -> Da
     )
 
 
-def panes(query: WindowQuery, rows: DataFrame) -> DataFrame:
-    """The partials of (key, pane): the key columns, the pane, the partial columns."""
+def panes(query: WindowQuery, df: DataFrame) -> DataFrame:
+    """The partials of (key, pane): the key columns, the pane, the partial columns.
+
+    Where the final watermark matters, the pane's greatest time is beside them.
+    """
     geometry = Geometry.over_panes(query.model)
-    assert query.time is not None
-    time = microseconds_of(column(query.time), query.types[query.time], query.unit)
-    since = time - F.lit(model.origin)
-    placed = rows.filter(column(query.time).isNotNull()).withColumn(SINCE, since)
+    placed = _placed(query, df, geometry.origin)
     length = geometry.pane
     pane = F.expr(f"(`{SINCE}` - pmod(`{SINCE}`, {length}L)) div {length}L")
     partials = PartialColumns(query)
@@ -147,8 +156,8 @@ def panes(query: WindowQuery, rows: DataFrame) -> DataFrame:
             value = _reduction(function, reduction, next(kinds))
             columns.append(value.alias(f"{name}#{i}"))
     keys = [column(k) for k in query.keys]
-    if GREATEST in rows.columns:
-        columns.append(F.first(column(GREATEST)).alias(GREATEST))
+    if query.open_windows == "drop":
+        columns.append((F.max(column(SINCE)) + geometry.origin).alias(GREATEST))
     return placed.groupBy(*keys, pane.alias(PIECE)).agg(*columns)
 
 

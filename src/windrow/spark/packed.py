@@ -1,8 +1,8 @@
 """The packed row: what Spark moves between stages.
 
-A row is a message to a worker, or a tick. A tick brings no tuples. It tells a worker how many tuples
-were dropped before it, the greatest event time that has come and, where the source may go quiet,
-what the clock says. Ticks sort before every message.
+A row is a message to a worker, or a tick. A tick brings no tuples. It tells a worker how many
+tuples were dropped before it, the greatest event time that has come and, where the source may go
+quiet, what the clock says. Ticks sort before every message.
 """
 
 from __future__ import annotations
@@ -113,9 +113,7 @@ def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[PackedRow]:
     for batch in batches:
         columns = (batch.column(i).to_pylist() for i in range(1, len(_SCHEMA) - 1))
         messages = batch.column(len(_SCHEMA) - 1)
-        for (target, low, *told), message in zip(
-            zip(*columns, strict=True), messages, strict=True
-        ):
+        for (target, low, *told), message in zip(zip(*columns, strict=True), messages, strict=True):
             yield PackedRow(target, low, Ticks(*told), message.as_py())
 
 

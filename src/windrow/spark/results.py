@@ -24,7 +24,10 @@ class Results:
         """The rows of tables of results."""
         for table in tables:
             declared = pa.schema(
-                [self.fields.field(f.name) if f.name in self.fields.names else f for f in table.schema]
+                [
+                    self.fields.field(f.name) if f.name in self.fields.names else f
+                    for f in table.schema
+                ]
             )
             yield from table.cast(declared).to_batches(max_chunksize=_ROWS)
 

@@ -16,7 +16,12 @@ from windrow.spark.times import microseconds_of
 
 def column(name: str) -> Column:
     """A column by its exact name, dots and all."""
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(quoted(name))
+
+
+def quoted(name: str) -> str:
+    """A column's exact name in an expression."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def time_of(query: WindowQuery) -> Column:

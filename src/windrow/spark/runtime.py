@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from windrow.core.errors import WindrowError
 from windrow.engine.window_query import WindowQuery
 from windrow.spark.idleness import Idleness
 from windrow.spark.packed import PACKED
@@ -30,6 +31,24 @@ KEEP_WORKERS = "spark.windrow.keepWorkers"
 def dropped() -> Column:
     """The number of tuples dropped, to be observed over packed rows."""
     return F.coalesce(F.sum("dropped"), F.lit(0)).alias("dropped")
+
+
+def metrics_name(observation: Observation | str | None) -> str:
+    """The name under which a stream's progress reports have the number of rows dropped."""
+    name = observation or METRICS
+    if not isinstance(name, str):
+        hint = 'for example to_df(observation="dropped").'
+        raise WindrowError("on a stream observation takes a name", repr(name), hint)
+    return name
+
+
+def bounded_observation(observation: Observation | str | None) -> Observation | None:
+    """What observes the number of rows dropped from a bounded input."""
+    if isinstance(observation, str):
+        rule = "on a bounded DataFrame observation takes an Observation"
+        hint = "make one with pyspark.sql.Observation()."
+        raise WindrowError(rule, repr(observation), hint)
+    return observation
 
 
 def run_bounded(

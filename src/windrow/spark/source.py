@@ -13,6 +13,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
 from windrow.spark.explain import explain_lowering
+from windrow.spark.runtime import bounded_observation, metrics_name
 
 
 class DataFrameSource:
@@ -51,16 +52,10 @@ class DataFrameSource:
     ) -> DataFrame:
         """The results as a lazy DataFrame, a streaming one if this one is."""
         if self.df.isStreaming:
-            metrics = observation or streaming.METRICS
-            if not isinstance(metrics, str):
-                hint = 'for example to_df(observation="dropped").'
-                raise WindrowError("on a stream observation takes a name", repr(metrics), hint)
+            metrics = metrics_name(observation)
             return streaming.to_df(query, self.df, pattern, ordered=ordered, metrics=metrics)
-        if isinstance(observation, str):
-            rule = "on a bounded DataFrame observation takes an Observation"
-            hint = "make one with pyspark.sql.Observation()."
-            raise WindrowError(rule, repr(observation), hint)
-        return bounded.to_df(query, self.df, pattern, ordered=ordered, observation=observation)
+        observed = bounded_observation(observation)
+        return bounded.to_df(query, self.df, pattern, ordered=ordered, observation=observed)
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from windrow.core.watermark import BEGINNING, END_OF_STREAM, final_watermark
@@ -147,7 +146,7 @@ class StageTask:
                 continue
             pushed[index] += len(message)
             # Not with each of many runs: what it costs grows with what is waiting.
-            if 2 * pushed[index] >= worker.waiting:
+            if 2 * pushed[index] >= worker.n_waiting:
                 pushed[index] = 0
                 yield from self._hand_on({index: worker.advance(min(reached, self._end(ticks)))})
         yield from self._hand_on(collected)

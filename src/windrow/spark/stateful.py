@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -80,7 +80,7 @@ class Received:
 
     messages: tuple[bytes, ...] = ()
     """Oldest first."""
-    ticks: Ticks = Ticks()
+    ticks: Ticks = field(default_factory=Ticks)
 
     @staticmethod
     def of(frames: Iterable[pd.DataFrame]) -> Received:

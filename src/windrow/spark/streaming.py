@@ -58,7 +58,9 @@ def to_df(
     """The results as a streaming DataFrame, in append mode."""
     lowering = plan(query, df, pattern)
     stages = StagePlan.of(lowering.stages, query, is_stream=True)
-    make_ready_for_streams(df.sparkSession, state_partitions(stages, df, is_given=pattern is not None))
+    make_ready_for_streams(
+        df.sparkSession, state_partitions(stages, df, is_given=pattern is not None)
+    )
     idleness = None
     if query.idle_timeout is not None:
         idleness = Idleness(query.model, -(-query.idle_timeout // 1000))
@@ -76,9 +78,9 @@ def to_df(
 def state_partitions(stages: StagePlan, df: DataFrame, is_given: bool) -> int:
     """How many partitions the state should be in.
 
-    A pattern that was given has one partition per worker. One that was chosen has the same number of
-    workers on any number of cores, so that a stream can go on with more or fewer of them: its
-    workers share as many partitions as there are cores.
+    A pattern that was given has one partition per worker. One that was chosen has the same number
+    of workers on any number of cores, so that a stream can go on with more or fewer cores; its
+    workers share about as many partitions as there are cores.
     """
     if is_given:
         return stages.widest_state

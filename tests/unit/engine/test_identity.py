@@ -254,7 +254,7 @@ class Opaque:
 class Custom(wr.Aggregate[float, float, float]):
     def __init__(self, column: str, **parameters: Any) -> None:
         super().__init__(column)
-        self.parameters, self._private = parameters, object()
+        self.given, self._private = parameters, object()
 
     def lift(self, value: float) -> float:
         return value

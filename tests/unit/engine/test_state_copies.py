@@ -96,7 +96,7 @@ class Processes:
 
     def _work(self, node: Workers, place: Place, messages: list[Any], watermark: int) -> list[Any]:
         messages = [unpack(pack(message)) for message in messages]
-        if not node.make(place[1]).holds_state:
+        if not node.holds_state:
             return _advanced(node.make(place[1]), messages, watermark)
         store = self.stores.setdefault(place, MemoryStore())
         if self.data.draw(st.integers(0, 3)) == 0:

@@ -10,7 +10,7 @@ import windrow as wr
 from windrow.core import WindowModel
 from windrow.core.watermark import BEGINNING
 from windrow.spark.idleness import Idleness
-from windrow.spark.streamed import Ticks
+from windrow.spark.packed import Ticks
 
 
 def watermarks(idleness: Idleness, batches: list[tuple[int | None, int]]) -> list[int]:

@@ -42,8 +42,6 @@ class Cell(Worker):
     length past its time, or by count, more than the length of its side's tuples have followed.
     """
 
-    holds_state = True
-
     def __init__(self, query: JoinQuery, seat: Seat) -> None:
         self.query, self.seat = query, seat
         self.numbers = Numbers()
@@ -62,6 +60,9 @@ class Cell(Worker):
             self.placed = max(left, self.placed[0]), max(right, self.placed[1])
         else:
             self.pending[side_of(message)].append(message)
+
+    def reached_by(self, low: int) -> int | None:
+        return None if self.query.by_count else low
 
     def advance(self, watermark: int) -> list[Message]:
         sides = self._on_time(0), self._on_time(1)

@@ -88,8 +88,6 @@ class Ledger(Matches):
     of it has closed.
     """
 
-    holds_state = True
-
     def __init__(self, query: JoinQuery) -> None:
         super().__init__(query)
         self.entries: dict[int, Entry] = {}

@@ -25,8 +25,6 @@ class Sequencer(Worker):
     What waits is stored as it came, once: of a chunk, the tuples before the watermark are gone.
     """
 
-    holds_state = True
-
     def __init__(self, query: JoinQuery) -> None:
         self.query = query
         self.is_timed = query.time is not None
@@ -38,6 +36,9 @@ class Sequencer(Worker):
     def push(self, message: Message) -> None:
         self.waiting[self.next_number] = message
         self.next_number += 1
+
+    def reached_by(self, low: int) -> int | None:
+        return low if self.is_timed else None
 
     def advance(self, watermark: int) -> list[Message]:
         previous, self.watermark = self.watermark, max(self.watermark, watermark)

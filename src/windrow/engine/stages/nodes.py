@@ -34,6 +34,8 @@ class Workers:
     n: int
     prepares: bool = False
     """Whether they only prepare the work of those behind: rank tuples, or decide on windows."""
+    holds_state: bool = True
+    """Whether they remember anything between two calls of ``advance``."""
 
     def describe(self) -> str:
         return f"{self.name} x {self.n}"

@@ -65,14 +65,15 @@ class StageRunner:
             given[j] = worker.advance(self.watermark)
         return given
 
-    def _stateful(self) -> list[list[Worker]]:
+    def stateful(self) -> list[list[Worker]]:
         """The stages of workers that hold state."""
-        return [workers for workers in self.workers.values() if workers[0].holds_state]
+        nodes = ((self.workers.get(i), node) for i, node in enumerate(self.nodes))
+        return [w for w, node in nodes if isinstance(node, Workers) and w and node.holds_state]
 
     def snapshot(self) -> dict[str, Any]:
         """The state of every worker, for ``restore``."""
         stored = {}
-        for i, workers in enumerate(self._stateful()):
+        for i, workers in enumerate(self.stateful()):
             for j, worker in enumerate(workers):
                 log, store = self._logs.setdefault((i, j), (StateLog({}, i), MemoryStore()))
                 log.save(worker, store)
@@ -86,7 +87,7 @@ class StageRunner:
         This one must be new, or have come to its state by ``restore`` from the same runner.
         """
         self.watermark, self.dropped_at_intake = snapshot["watermark"], snapshot["dropped"]
-        for i, workers in enumerate(self._stateful()):
+        for i, workers in enumerate(self.stateful()):
             for j, worker in enumerate(workers):
                 log, _ = self._logs.get((i, j), (StateLog({}, i), None))
                 store = MemoryStore(snapshot["workers"][i, j])

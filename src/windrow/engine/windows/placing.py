@@ -81,6 +81,17 @@ class Placing:
         """How many tuples are held back."""
         return sum(map(len, self.pending.values()))
 
+    def edges(self, size: int) -> list[int]:
+        """Times that cut the tuples held back, if they are many, into parts of about ``size``."""
+        waiting = self.waiting
+        if not self.is_timed or waiting <= 2 * size:
+            return []
+        step = max(1, waiting // 100_000)
+        sample = np.concatenate([time_of(tuples)[::step] for tuples in self.pending.values()])
+        quantiles = np.quantile(sample, np.arange(size, waiting, size) / waiting)
+        edges: list[int] = np.unique(quantiles.astype(np.int64)).tolist()
+        return edges
+
     def restore(self, pending: dict[int, pa.Table], watermark: int, next_number: int) -> None:
         """Hold back what another did at the watermark."""
         self.pending = {n: split_at(tuples, watermark)[1] for n, tuples in pending.items()}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from windrow.core.watermark import BEGINNING
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.key_table import KeyTable, hash_keys
 from windrow.engine.state.worker_state import State, as_is, chunks_of
@@ -24,8 +25,6 @@ class Worker(ABC):
 
     dropped = 0
     """Tuples that found no window left."""
-    holds_state: ClassVar[bool] = False
-    """Whether it remembers anything between two calls of ``advance``."""
 
     @abstractmethod
     def push(self, message: Message) -> None:
@@ -34,6 +33,22 @@ class Worker(ABC):
     @abstractmethod
     def advance(self, watermark: int) -> list[Message]:
         """Move on to the watermark; what follows from that."""
+
+    def reached_by(self, low: int) -> int | None:
+        """How far it may move on when messages come in order and all before ``low`` have come.
+
+        None if it must have all of its messages first.
+        """
+        return None
+
+    @property
+    def n_waiting(self) -> int:
+        """How many tuples wait for the watermark."""
+        return 0
+
+    def edges(self, size: int) -> list[int]:
+        """Watermarks, in order, between which about ``size`` waiting tuples take their place."""
+        return []
 
     def state(self) -> State:
         """All of its state between two batches, as views.
@@ -53,8 +68,6 @@ class Worker(ABC):
 class KeyedWorker(Worker):
     """Places the tuples of its keys in order; new keys are numbered as they come."""
 
-    holds_state = True
-
     def __init__(self, query: WindowQuery, placing: Placing) -> None:
         self.query, self.placing = query, placing
         self.keys = KeyTable(query.keys)
@@ -62,6 +75,18 @@ class KeyedWorker(Worker):
 
     def push(self, message: Message) -> None:
         self.placing.add(message)
+
+    def reached_by(self, low: int) -> int | None:
+        if self.placing.is_timed:
+            return low
+        return None if self.placing.order_by or self.query.time is not None else BEGINNING
+
+    @property
+    def n_waiting(self) -> int:
+        return self.placing.waiting
+
+    def edges(self, size: int) -> list[int]:
+        return self.placing.edges(size)
 
     def codes(self, tuples: pa.Table) -> Int64s:
         """The codes of the tuples' keys."""

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 
 from windrow.engine.columns.control import TIME
-from windrow.spark import tasks
+from windrow.spark import intake
 
 
 def test_disordered_tuples_are_sent_as_short_runs_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "_PIECE", 10)
+    monkeypatch.setattr(intake, "_RUN", 10)
     times = np.random.default_rng(1).permutation(95)
     tuples = pa.table({TIME: times, "x": np.arange(95)})
-    runs = list(tasks._runs(tuples))
+    runs = list(intake._runs(tuples))
     assert [len(run) for run in runs] == [10] * 9 + [5]
     sent = pa.concat_tables(runs)
     assert sent[TIME].to_pylist() == list(range(95))
@@ -25,4 +25,4 @@ def test_tuples_in_order_and_what_has_no_time_are_sent_as_they_are() -> None:
     ordered = pa.table({TIME: np.arange(20_000)})
     partials = pa.table({"x": np.arange(20_000)[::-1]})
     for message in (ordered, partials, "a batch of windows"):
-        assert list(tasks._runs(message)) == [message]
+        assert list(intake._runs(message)) == [message]
