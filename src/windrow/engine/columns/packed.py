@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 _ALIGNED = 8
+_NARROWEST, _WIDEST = 2**8 - 1, 2**32 - 1
 _LOW, _HELD = b"windrow.low", b"windrow.held"
 """Metadata of a narrowed column: its least value, and what is held of the others."""
 
@@ -51,28 +52,29 @@ def _narrowed(table: pa.Table) -> pa.Table:
     They are counted from their least or, where they ascend, each from the one before. Spark copies
     a message half a dozen times on its way; times, ranks and keys seldom need eight bytes.
     """
-    for i, field in enumerate(table.schema):
-        column = table.column(i)
+    narrowed = {}
+    for i, (field, column) in enumerate(zip(table.schema, table.columns, strict=True)):
         if field.type != pa.int64() or column.null_count or len(column) == 0:
             continue
         values = np.asarray(column.to_numpy())
         low, high = int(values.min()), int(values.max())
-        if high - low > np.iinfo(np.uint32).max:
+        if high - low > _WIDEST:
             continue
         short, held = values - low, b"above"
-        if high - low > np.iinfo(np.uint8).max:
+        if high - low > _NARROWEST:
             steps = np.diff(values, prepend=low)
             if steps[0] == 0 and steps.min() == 0 and steps.max() < (high - low) >> 8:
                 short, held = steps, b"steps"
         short = short.astype(np.min_scalar_type(int(short.max())))
         how = {_LOW: str(low), _HELD: held}
-        kind = pa.field(field.name, pa.from_numpy_dtype(short.dtype), metadata=how)
-        table = table.set_column(i, kind, pa.array(short))
-    return table
+        kind = pa.from_numpy_dtype(short.dtype)
+        narrowed[i] = pa.field(field.name, kind, metadata=how), pa.array(short)
+    return _replaced(table, narrowed)
 
 
 def _widened(table: pa.Table) -> pa.Table:
     """What ``_narrowed`` was given."""
+    widened = {}
     for i, field in enumerate(table.schema):
         if field.metadata is None or _LOW not in field.metadata:
             continue
@@ -80,5 +82,16 @@ def _widened(table: pa.Table) -> pa.Table:
         is_steps = field.metadata[_HELD] == b"steps"
         values = short.cumsum(dtype=np.int64) if is_steps else short.astype(np.int64)
         values += int(field.metadata[_LOW])
-        table = table.set_column(i, field.name, pa.array(values))
-    return table
+        widened[i] = pa.field(field.name, pa.int64()), pa.array(values)
+    return _replaced(table, widened)
+
+
+def _replaced(table: pa.Table, others: dict[int, tuple[pa.Field, pa.Array]]) -> pa.Table:
+    """The table with other columns at these places."""
+    if not others:
+        return table
+    columns = [
+        others.get(i, each) for i, each in enumerate(zip(table.schema, table.columns, strict=True))
+    ]
+    fields, arrays = zip(*columns, strict=True)
+    return pa.table(list(arrays), schema=pa.schema(fields, table.schema.metadata))

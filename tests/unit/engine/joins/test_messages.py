@@ -11,7 +11,7 @@ import pytest
 
 import windrow as wr
 from windrow.engine.joins.in_process import collect
-from windrow.engine.stages import runner as stage_runner
+from windrow.engine.stages import executor
 from windrow.engine.stages.messages import pack, unpack
 from windrow.engine.stages.traffic import Traffic, emit_traffic
 
@@ -43,7 +43,7 @@ def test_joins_run_over_packed_messages(
     )  # fmt: skip
     expected = join.collect()
     query, stages = pickle.loads(cloudpickle.dumps((join.query, join.stages())))
-    monkeypatch.setattr(stage_runner, "emit_traffic", packed_traffic)
+    monkeypatch.setattr(executor, "emit_traffic", packed_traffic)
     found = collect(query, stages, table(1), table(2))
     assert sorted(map(str, found.to_pylist())) == sorted(map(str, expected.to_pylist()))
     assert len(found) > 10
