@@ -29,6 +29,14 @@ def test_tuples_wait_for_the_watermark_to_pass_them() -> None:
     assert times_of(placing.advance(END_OF_STREAM).tuples) == [9]
 
 
+def test_ties_of_two_batches_stand_in_one_part_where_more_than_arrival_orders_them() -> None:
+    for order_by, parts in (([], [[3, 5], [5, 7]]), (["x"], [[3, 5, 5, 7]])):
+        placing = Placing(True, order_by)
+        placing.add(tuples(3, 5))
+        placing.add(tuples(5, 7))
+        assert [times_of(part) for part in placing.advance(9).parts] == parts
+
+
 def test_tuples_behind_the_watermark_are_late() -> None:
     placing = Placing(True, [])
     placing.advance(10)

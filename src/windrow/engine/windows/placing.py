@@ -69,7 +69,7 @@ class Placing:
                 self.pending[number] = waiting
             late += [behind] if len(behind) else []
             placed += [on_time] if len(on_time) else []
-        if not _follow_each_other(placed):
+        if not _follow_each_other(placed, bool(self.order_by)):
             placed = [_joined(placed)]
         if len(self.pending) > _MANY:
             waiting, self.pending = _joined(list(self.pending.values())), {}
@@ -150,15 +150,17 @@ def _joined(parts: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(parts, promote_options="permissive")
 
 
-def _follow_each_other(parts: list[pa.Table]) -> bool:
+def _follow_each_other(parts: list[pa.Table], are_ties_ordered: bool) -> bool:
     """Whether parts are in order of time, and each behind the one before."""
     if len(parts) < 2:
         return True
     last = BEGINNING
     for part in parts:
         times = time_of(part)
-        # Ties are in order where parts come as they arrived, which those numbered may not.
-        is_behind = int(times[0]) > last if ARRIVAL in part.column_names else int(times[0]) >= last
+        # Ties are in order where parts come as they arrived, which those numbered may not, and
+        # where nothing else orders them.
+        has_ties = are_ties_ordered or ARRIVAL in part.column_names
+        is_behind = int(times[0]) > last if has_ties else int(times[0]) >= last
         if not is_behind or not ascends(times):
             return False
         last = int(times[-1])
