@@ -18,6 +18,7 @@ from windrow.engine.stages.executor import run_nodes
 from windrow.engine.stages.nodes import Node
 from windrow.engine.windows.placing import ascends, time_of
 from windrow.engine.workers.worker import Message
+from windrow.spark.interpreter import check_worker_python
 from windrow.spark.packed import PACKED, Exchange, Ticks
 
 _CHUNK = 131_072
@@ -72,7 +73,8 @@ class Intake:
         return BEGINNING if found is None else int(found)
 
     def over(self, rows: DataFrame) -> DataFrame:
-        """The DataFrame as packed rows."""
+        """The DataFrame as packed rows; refused if the Python of Spark's workers cannot run it."""
+        check_worker_python(rows.sparkSession)
         numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
         return numbered.mapInArrow(self, PACKED)
 

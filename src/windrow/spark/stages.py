@@ -75,7 +75,7 @@ class StagePlan:
             exchanges.append(Exchange(width // fan_in, fan_in, partitions if holds_state else None))
         made = [
             Stage(_grouped(nodes), here, following, order)
-            for nodes, here, following in zip(groups, exchanges, exchanges[1:], strict=True)
+            for nodes, here, following in zip(groups, exchanges[:-1], exchanges[1:], strict=True)
         ]
         return StagePlan(emitters, exchanges[0], tuple(made))
 

@@ -72,16 +72,16 @@ def test_a_query_is_described_as_data() -> None:
     assert described(summed(), wr.WinFarm(3, wr.PaneFarm(2, 1), batch=4)) == {
         "window": {"model": "CountWindow", "length": 8, "slide": 2},
         "keys": [{"column": "k", "type": "string"}],
-        "event_time": {"column": "t", "type": "bigint"},
+        "event_time": {"column": "t", "type": "bigint", "unit": "us"},
         "order_by": [{"column": "x", "type": "bigint"}],
         "computation": {
             "kind": "agg",
             "functions": {
-                "n": {"function": "Count", "columns": []},
+                "n": {"function": "Count", "columns": [], "parameters": {}},
                 "p95": {
                     "function": "Quantile",
                     "columns": [{"column": "y", "type": "double"}],
-                    "q": 0.95,
+                    "parameters": {"q": 0.95},
                 },
             },
         },
@@ -137,7 +137,7 @@ def test_a_function_of_a_users_own_is_described_by_its_name_and_all_columns(
         (summed().key_by("x"), ['keys[0].column: was "k", is "x"', None]),
         (
             source().agg(n=wf.count(), p95=wf.quantile("y", 0.9)),
-            ["computation.functions.p95.q: was 0.95, is 0.9"],
+            ["computation.functions.p95.parameters.q: was 0.95, is 0.9"],
         ),
         (
             source().agg(n=wf.count(), p95=wf.quantile("y", 0.95), most=wf.max("x")),
@@ -252,9 +252,10 @@ class Opaque:
 
 
 class Custom(wr.Aggregate[float, float, float]):
-    def __init__(self, column: str, **parameters: Any) -> None:
+    def __init__(self, column: str, step: Any, pair: Any, kind: Any, by: Any, own: Any) -> None:
         super().__init__(column)
-        self.given, self._private = parameters, object()
+        self.step, self.pair, self.kind, self.by, self.own = step, pair, kind, by, own
+        self._private = object()
 
     def lift(self, value: float) -> float:
         return value

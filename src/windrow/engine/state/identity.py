@@ -20,11 +20,17 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
     return {
         "window": {"model": type(query.model).__name__, **_parameters(query.model)},
         "keys": _columns(query, query.keys),
-        "event_time": None if query.time is None else _columns(query, [query.time])[0],
+        "event_time": _event_time(query),
         "order_by": _columns(query, query.order_by),
         "computation": _computation(query, query.computation),
         "pattern": _pattern(pattern),
     }
+
+
+def _event_time(query: WindowQuery) -> dict[str, str] | None:
+    if query.time is None:
+        return None
+    return {**_columns(query, [query.time])[0], "unit": query.unit}
 
 
 def _columns(query: WindowQuery, names: Any) -> list[dict[str, str]]:
@@ -61,10 +67,11 @@ def _computation(query: WindowQuery, computation: Computation) -> dict[str, Any]
 
 def _aggregate(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> dict[str, Any]:
     """A function's class, the columns it takes and its parameters."""
+    own = function.identity()
     return {
-        "function": type(function).__qualname__,
-        **_parameters(function),
+        "function": own["class"],
         "columns": _columns(query, function.columns),
+        "parameters": own["parameters"],
     }
 
 

@@ -49,7 +49,8 @@ class StateLog:
     """
 
     def __init__(self, identity: dict[str, Any], stage: int = 0) -> None:
-        self.identity, self.stage = identity, stage
+        # As it is read back: without tuples, for example.
+        self.identity, self.stage = json.loads(json.dumps(identity)), stage
         self.token = ""
         """Which of all states that ever were it is."""
         self.records = Records()

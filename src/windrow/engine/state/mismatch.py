@@ -12,6 +12,7 @@ Description = dict[str, Any]
 
 DEFAULTS: dict[str, Any] = {
     "window.origin": 0,
+    "event_time.unit": "us",
     "pattern.workers": "active",
     "pattern.batch": 1,
 }
