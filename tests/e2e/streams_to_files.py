@@ -37,10 +37,16 @@ DELAY = "4 ms"
 COUNTED = wr.CountWindow(12, 5)
 PANED = wr.TimeWindow("12 ms", "4 ms")
 SESSIONS = wr.SessionWindow("1 ms")
-MODELS: dict[str, WindowModel] = {"counted": COUNTED, "paned": PANED, "sessions": SESSIONS}
+MODELS: dict[str, WindowModel] = {
+    "counted": COUNTED,
+    "paned": PANED,
+    "sessions": SESSIONS,
+    "resized": COUNTED,
+}
 WITHIN = ("3 ms", "1 ms")
 """The windows of the join, of the stream with itself."""
-NAMES = (*MODELS, "joined")
+JOINS = ("joined", "rejoined")
+NAMES = (*MODELS, *JOINS)
 
 
 class Told(StreamingQueryListener):
@@ -84,57 +90,56 @@ def kill(victim: str) -> None:
     os.kill(process, signal.SIGKILL)
 
 
-def queries(df: DataFrame, folder: Path, victim: str | None) -> dict[str, DataFrame]:
-    base = wr.stream(df).key_by("k").event_time("t", DELAY).order_by("seq")
-    members = Members(folder / "killed", victim)
-    seqs = wf.collect("seq")
-    return {
-        "counted": base.window(COUNTED)
-        .apply(members, "seqs array<int>")
-        .using(wr.KeyFarm(2))
-        .to_df(),
-        "paned": base.window(PANED).agg(seqs=seqs).using(wr.PaneFarm(2, 2, level=2)).to_df(),
-        "sessions": base.window(SESSIONS)
-        .agg(seqs=seqs)
-        .using(wr.WinFarm(2, workers="agnostic"))
-        .to_df(),
-        "joined": wr.join(
-            df,
-            df,
-            within=WITHIN,
-            on=wr.equi("k") & wr.band(x=1),
-            time="t",
-            delay=DELAY,
-            how="full_outer",
-            layout=(2, 1),
-        ).to_df(),
-    }
+def query(name: str, df: DataFrame, folder: Path, victim: str | None) -> DataFrame:
+    """The results; "resized" and "rejoined" have the pattern that fits any number of cores."""
+    if name == "joined":
+        return joined(df, layout=(2, 1))
+    if name == "rejoined":
+        return joined(df)
+    base = wr.stream(df).key_by("k").event_time("t", DELAY).order_by("seq").window(MODELS[name])
+    if name == "counted":
+        members = Members(folder / "killed", victim)
+        return base.apply(members, "seqs array<int>").using(wr.KeyFarm(2)).to_df()
+    collected = base.agg(seqs=wf.collect("seq"))
+    if name == "paned":
+        collected = collected.using(wr.PaneFarm(2, 2, level=2))
+    elif name == "sessions":
+        collected = collected.using(wr.WinFarm(2, workers="agnostic"))
+    return collected.to_df()
+
+
+def joined(df: DataFrame, **how: Any) -> DataFrame:
+    """The stream with itself."""
+    on = wr.equi("k") & wr.band(x=1)
+    times: dict[str, Any] = {"time": "t", "delay": DELAY}
+    return wr.join(df, df, within=WITHIN, on=on, how="full_outer", **times, **how).to_df()
 
 
 def run(folder: Path, spark: SparkSession, names: list[str], victim: str | None) -> None:
     reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-    frames = queries(reader.parquet(str(folder / "in")), folder, victim)
+    df = reader.parquet(str(folder / "in"))
     running = []
     for name in names:
-        writer = frames[name].writeStream.format("parquet").trigger(availableNow=True)
+        writer = (
+            query(name, df, folder, victim).writeStream.format("parquet").trigger(availableNow=True)
+        )
         writer = writer.option("checkpointLocation", str(folder / "checkpoints" / name))
         running.append(writer.queryName(name).start(str(folder / "out" / name)))
-    for query in running:
-        query.awaitTermination()
+    for started in running:
+        started.awaitTermination()
     found = {name: results(spark, folder / "out" / name, name) for name in names}
     (folder / "results.json").write_text(json.dumps(found))
 
 
 def results(spark: SparkSession, folder: Path, name: str) -> list[list[Any]]:
     """What tells rows apart: key, window and tuples, or both tuples of a pair."""
-    columns = ["left_seq", "right_seq"] if name == "joined" else ["k", "window_id", "seqs"]
+    columns = ["left_seq", "right_seq"] if name in JOINS else ["k", "window_id", "seqs"]
     return [list(row) for row in spark.read.parquet(str(folder)).select(*columns).collect()]
 
 
 def main(folder: Path, master: str, names: list[str], victim: str | None) -> None:
     spark = (
         SparkSession.builder.master(master)
-        .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyspark
 import pytest
 
-from tests.e2e.streams_to_files import DELAY, MODELS, NAMES, WITHIN
+from tests.e2e.streams_to_files import DELAY, JOINS, MODELS, NAMES, WITHIN
 from tests.spark.arrivals import Arrivals
 from windrow.core import oracle
 from windrow.core.durations import microseconds
@@ -46,7 +46,7 @@ def rows(n: int) -> Rows:
 
 
 def expected(name: str, came: Rows) -> Counter[Any]:
-    if name == "joined":
+    if name in JOINS:
         return expected_pairs(came)
     how: dict[str, Any] = {"key": ["k"], "time": "t", "order_by": ["seq"], "delay": DELAY}
     windows = oracle.windows(MODELS[name], came, open_windows="drop", **how)
@@ -149,6 +149,19 @@ def test_driver_killed_again_and_again_at_any_moment(tmp_path: Path, came: Rows)
         killed.append(told)
     assert len(killed) == KILLS, f"it ended too soon, killed only {len(killed)} times"
     Program(tmp_path, "local[2]", *names).finish()
+    assert_exact(tmp_path, came, names)
+
+
+def test_a_stream_goes_on_with_other_cores_after_being_killed(tmp_path: Path, came: Rows) -> None:
+    """From 2 cores to 4 and to 1, killed between: the default pattern's state fits them all."""
+    bring(came, tmp_path, 12)
+    names = ["resized", "rejoined"]
+    for cores in (2, 4):
+        program = Program(tmp_path, f"local[{cores}]", *names)
+        told = [line for line, _ in zip(program.lines, range(6), strict=False)]
+        program.kill()
+        assert len(told) == 6, program.said.read_text()[-4000:]
+    Program(tmp_path, "local[1]", *names).finish()
     assert_exact(tmp_path, came, names)
 
 
