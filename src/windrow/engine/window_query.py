@@ -61,8 +61,10 @@ class WindowQuery:
         try:
             return parse_type(self.types[column])
         except WindrowError:
-            rule = f"the function cannot see column {column!r} of type {self.types[column]}"
-            raise WindrowError(rule, hint="select the other columns, or cast it.") from None
+            rule = f"the function cannot read column {column!r} of type {self.types[column]}"
+            raise WindrowError(
+                rule, hint="select the columns it needs, or cast this one."
+            ) from None
 
     def output_schema(self, key_types: dict[str, pa.DataType]) -> pa.Schema:
         """The key columns, the window's id and bounds, then the results."""

@@ -74,7 +74,7 @@ def parse_type(text: str) -> pa.DataType:
     """
     found = _type_or_none(text)
     if found is None:
-        raise WindrowError("a type must be one of Spark's", repr(text), _HINT)
+        raise WindrowError("a type must be a Spark SQL type", repr(text), _HINT)
     return found
 
 
@@ -134,7 +134,7 @@ def _parse_fields(text: str) -> list[pa.Field]:
     for part in _split(text):
         match = _FIELD.fullmatch(part) or _UNQUOTED.fullmatch(part)
         if match is None:
-            raise WindrowError("a field is a name and a type", repr(part.strip()), _HINT)
+            raise WindrowError("a field must be a name and a type", repr(part.strip()), _HINT)
         declared = re.sub(r"\s+not\s+null$", "", match[3], flags=re.IGNORECASE)
         name = match[2] or match[1].replace("``", "`")
         fields.append(pa.field(name, parse_type(declared), nullable=declared == match[3]))

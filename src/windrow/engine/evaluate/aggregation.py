@@ -130,7 +130,9 @@ def result_array(name: str, values: Sequence[Any], kind: pa.DataType) -> pa.Arra
             return pa.array(_plain(values), kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as e:
         raise WindrowError(
-            f"the result for {name!r} must be {kind}", str(e), "correct the returns, or the value."
+            f"the result for {name!r} must be {kind}",
+            str(e),
+            "change the declared type or the value.",
         ) from None
 
 

@@ -240,7 +240,7 @@ def call(function: Callable[[Window], Any], window: Window, name: str | None = N
         called = name or getattr(function, "__name__", repr(function))
         raise WindrowError(
             f"{called} failed on window {window.id} of key {window.key!r} "
-            f"[{window.start}, {window.end}) with {len(window)} tuples",
+            f"[{window.start}, {window.end}) with {len(window)} rows",
             f"{type(e).__name__}: {e}",
         ) from e
 
@@ -264,14 +264,14 @@ def _checked_row(row: Row, names: list[str], window: Window) -> Row:
     for name in names:
         if name not in row:
             raise WindrowError(
-                f"the function must return every field of its returns: {name!r} is missing",
+                f"the function must return every field that returns declares: {name!r} is missing",
                 f"{list(row)} for {window!r}",
             )
     unknown = next((name for name in row if name not in names), None)
     if unknown is None:
         return row
     raise WindrowError(
-        f"the function returned a field its returns does not name: {unknown!r}",
+        f"the function returned a field that returns does not declare: {unknown!r}",
         f"{list(row)} for {window!r}",
         near_names(unknown, names).replace("columns", "fields"),
     )

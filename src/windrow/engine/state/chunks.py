@@ -139,7 +139,7 @@ class ChunkLog:
         Return whether the buffer must be refilled, and the chunks to append to it.
         """
         if next_number < self.next_number:
-            raise ValueError("the state is older than the worker, or of another one")
+            raise ValueError("the state is older than the worker, or belongs to another worker")
         known = self.next_number - 1
         spans = {name: tuple(map(int, name.split("-"))) for name in chunks}
         is_anew = base > known or any(first <= known < last for first, last in spans.values())

@@ -35,7 +35,7 @@ def refuse_mismatch(was: Description, now: Description) -> None:
         return
     needed = "restore the query and its pattern"
     if all(line.startswith("pattern.") for line in said):
-        needed = f"use the pattern that wrote this one: .using({_call(was['pattern'])})"
+        needed = f"use the pattern that wrote this checkpoint: .using({_call(was['pattern'])})"
     raise WindrowError(
         "the checkpoint holds the state of another query or of another parallelism",
         "\n  ".join(["these differences:", *said]),

@@ -92,7 +92,7 @@ class Windower(ABC):
         """
 
     def pass_by(self, watermark: int) -> None:
-        """Advance to the watermark while the buffer has never had a tuple."""
+        """Advance to the watermark before the first tuple has arrived."""
         return
 
     def judge_late(
