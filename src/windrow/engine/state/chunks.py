@@ -64,7 +64,8 @@ class ChunkLog:
     evicted. This log is read only to restore a copy of its worker, and its worker's buffer decides
     what is evicted.
 
-    ``length`` is gcd(length, slide) for time windows; it makes chunks end where windows do.
+    Large batches are cut at multiples of ``length``. It is gcd(length, slide) for time windows, so
+    with origin 0 these chunks end where windows do.
     """
 
     def __init__(self, length: int | None = None, sorting: Sorting | None = None) -> None:
