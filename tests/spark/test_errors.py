@@ -43,12 +43,12 @@ def windows_of(df: DataFrame) -> wr.Query:
 
 def test_missing_field_is_named(df: DataFrame) -> None:
     query = windows_of(df).apply(lambda w: {"n": len(w)}, "n int, total double")
-    assert "every field of its returns: 'total' is missing" in message_of(query)
+    assert "every field that returns declares: 'total' is missing" in message_of(query)
 
 
 def test_unknown_field_is_named(df: DataFrame) -> None:
     query = windows_of(df).apply(lambda w: {"n": len(w), "totl": 1.0}, "n int")
-    assert "a field its returns does not name: 'totl'" in message_of(query)
+    assert "a field that returns does not declare: 'totl'" in message_of(query)
 
 
 def test_field_of_the_wrong_type_is_named(df: DataFrame) -> None:
@@ -74,7 +74,7 @@ def test_failing_function_is_named_with_key_window_and_bounds(
         return {"n": 1 // int(w["x"][0] - 9)}
 
     said = message_of(windows_of(df).apply(divide, "n int").using(pattern))
-    assert "divide failed on window 1 of key 'b' [4, 8) with 4 tuples" in said
+    assert "divide failed on window 1 of key 'b' [4, 8) with 4 rows" in said
     assert "ZeroDivisionError: integer division or modulo by zero" in said
 
 

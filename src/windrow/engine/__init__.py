@@ -1,1 +1,1 @@
-"""The engine: plain Python over Arrow, no Spark."""
+"""The engine: everything between tuples and results, over Arrow and without Spark."""

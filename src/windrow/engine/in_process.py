@@ -16,11 +16,11 @@ from windrow.engine.stages.traffic import in_order
 from windrow.engine.window_query import WindowQuery
 
 DROPPED = b"windrow.dropped"
-"""Metadata of the result: how many tuples were dropped, for a null or for being too late."""
+"""Result metadata: how many rows were dropped because of a null or because they came too late."""
 
 
 class WindowRunner(StageRunner):
-    """Runs a query's stages over batches that go in by ``push``."""
+    """Runs a query's stages over batches given to ``push``."""
 
     def __init__(self, query: WindowQuery, stages: Stages) -> None:
         super().__init__(stages, query)
@@ -28,8 +28,8 @@ class WindowRunner(StageRunner):
         self.arrived = 0
 
     def push(self, batch: pa.Table) -> list[pa.Table]:
-        """Take a batch in; results that follow without the watermark moving on."""
-        # A single worker has tuples in order of arrival anyway.
+        """Take a batch and return the results that do not wait for the watermark to advance."""
+        # A single node gets its tuples in order of arrival anyway.
         arrived = self.arrived if len(self.nodes) > 1 else None
         tuples, dropped = window_tuples(self.query, batch, arrived)
         self.dropped_at_intake += dropped
@@ -56,7 +56,7 @@ def collect(query: WindowQuery, stages: Stages, table: pa.Table, *, ordered: boo
 
 
 def _run_to_watermark(runner: WindowRunner, table: pa.Table) -> list[pa.Table]:
-    """What a stream over the same tuples would have fired."""
+    """The results that a stream over the same tuples would have fired."""
     query = runner.query
     results = runner.push(table)
     known = None if query.time is None else table[query.time].drop_null()

@@ -1,4 +1,4 @@
-"""Intake: tuples as the first emitter takes them, with their control columns."""
+"""Intake: prepares tuples for the first emitter by adding the control columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from windrow.engine.window_query import WindowQuery
 
 
 def needed_columns(query: WindowQuery) -> list[str]:
-    """The input columns that the function or the order of tuples depend on."""
+    """The input columns that the function, the keys, the windows or the order of tuples need."""
     if not isinstance(query.computation, Aggregation):
         return list(query.types)
     needed = [*query.keys, *query.order_by, *query.computation.columns, *query.model.columns]
@@ -23,11 +23,11 @@ def needed_columns(query: WindowQuery) -> list[str]:
 def window_tuples(
     query: WindowQuery, batch: pa.Table, arrived: int | None = None
 ) -> tuple[pa.Table, int]:
-    """The tuples of a batch that belong somewhere, and how many do not.
+    """The usable tuples of a batch, and the number of tuples dropped.
 
-    A tuple without a time, or without a column that the window model needs, belongs nowhere.
-    Tuples are numbered as they arrive, from ``arrived`` on. A batch may bring its time in
-    microseconds already, as the control column.
+    A tuple is dropped if its time, or a column that the window model needs, is null. With
+    ``arrived``, tuples are numbered in order of arrival, starting there. A batch may already have
+    its time in microseconds, in the control column.
     """
     tuples = batch.select(needed_columns(query))
     if arrived is not None:

@@ -1,4 +1,4 @@
-"""A query as the engine sees it: what is computed on which windows of which tuples."""
+"""A query as the engine sees it: the input, its windows and the function computed on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from windrow.core.models import WindowModel
 from windrow.engine.columns.ddl import parse_schema, parse_type
 
 OpenWindows = Literal["emit", "drop"]
-"""What becomes of windows still open at the end of bounded input."""
+"""Whether windows still open at the end of bounded input are emitted or dropped."""
 
 ID, START, END = "window_id", "window_start", "window_end"
 CONTROL_COLUMNS = (ID, START, END)
@@ -35,10 +35,10 @@ class WindowQuery:
     computation: Computation
     idle_timeout: int | None = None
     unit: TimeUnit = "us"
-    """The unit of the event time, if that is an integer."""
+    """The unit of the event time if it is an integer."""
 
     def result_schema(self) -> pa.Schema:
-        """The results' own columns: names and types."""
+        """The names and types of the result columns, without key and window columns."""
         computation = self.computation
         if isinstance(computation, Aggregation):
             return pa.schema(
@@ -52,7 +52,7 @@ class WindowQuery:
         return parse_type(function.result_type(*(self.types[c] for c in function.columns)))
 
     def partial_schema(self, round: int = -1) -> pa.Schema:
-        """The columns of the partials of ``decompose`` in a round, the last if not said."""
+        """The columns of the partials of ``decompose`` in one round, by default the last."""
         assert isinstance(self.computation, Decompose)
         return parse_schema(self.computation.rounds[round].partial_returns, "partial_returns")
 
@@ -61,8 +61,10 @@ class WindowQuery:
         try:
             return parse_type(self.types[column])
         except WindrowError:
-            rule = f"the function cannot see column {column!r} of type {self.types[column]}"
-            raise WindrowError(rule, hint="select the other columns, or cast it.") from None
+            rule = f"the function cannot read column {column!r} of type {self.types[column]}"
+            raise WindrowError(
+                rule, hint="select the columns it needs, or cast this one."
+            ) from None
 
     def output_schema(self, key_types: dict[str, pa.DataType]) -> pa.Schema:
         """The key columns, the window's id and bounds, then the results."""

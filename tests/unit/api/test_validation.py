@@ -56,7 +56,7 @@ def seconds() -> Any:
         (lambda: seconds().agg(Window_ID=wf.count()), "'Window_ID', which is 'window_id' already"),
         (lambda: seconds().agg(n=wf.count(), N=wf.count()), "'N', which is 'n' already"),
         (lambda: seconds().apply(3, "a double"), "apply needs a function for function; got 3"),
-        (lambda: seconds().apply(len, "a doubel"), "a type must be one of Spark's; got 'doubel'"),
+        (lambda: seconds().apply(len, "a doubel"), "a type must be a Spark SQL type; got 'doubel'"),
         (lambda: seconds().apply(len, "symbol string"), "'symbol', which is 'symbol' already"),
         (lambda: seconds().fold(None, 0, "a int"), "fold needs a function for update"),
         (lambda: seconds().using("KeyFarm"), "using takes a pattern; got 'KeyFarm'"),

@@ -187,7 +187,7 @@ def test_exception_names_function_key_window_and_bounds() -> None:
     ("returned", "message"),
     [
         ({}, "'n' is missing"),
-        ({"n": 1, "m": 2}, "does not name: 'm'"),
+        ({"n": 1, "m": 2}, "does not declare: 'm'"),
         ({"n": "many"}, "the result for 'n' must be int32"),
         ({"n": 1.5}, "the result for 'n' must be int32"),
         (None, "must return a dict"),

@@ -1,1 +1,1 @@
-"""Columns: how values are held, seen, numbered and typed."""
+"""Columns: storage, conversion, types, and the numbering of keys."""

@@ -1,4 +1,4 @@
-"""Arrow columns as the NumPy arrays the engine works on."""
+"""Conversion of Arrow columns to the NumPy arrays that the engine works on."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Int64s = NDArray[np.int64]
 
 
 def to_microseconds(column: pa.ChunkedArray, unit: TimeUnit = "us") -> Int64s:
-    """Times without nulls as int64 microseconds; ``unit`` is that of integers.
+    """Times as int64 microseconds, rounded down. They must not contain nulls.
 
-    What is finer than a microsecond is rounded down.
+    ``unit`` is the unit of an integer column.
 
     >>> to_microseconds(pa.chunked_array([[-1, 1_700]]), "ns").tolist()
     [-1, 1]
@@ -52,13 +52,13 @@ def _scaled(times: Int64s, unit: TimeUnit) -> Int64s:
 
 
 def around(starts: Int64s, ends: Int64s, unit: TimeUnit) -> tuple[list[int], list[int]]:
-    """Bounds in microseconds as whole numbers of a unit, rounded outwards.
+    """Bounds in microseconds converted to whole numbers of a unit, rounded outwards.
 
     >>> around(np.array([500_000]), np.array([1_500_000]), "s")
     ([0], [2])
     """
     if unit == "ns":
-        # As Python's integers: the bounds of long windows may need more than 64 bits.
+        # Python integers, because the bounds of long windows may need more than 64 bits.
         lists = starts.tolist(), ends.tolist()
         return [t * NANOSECONDS for t in lists[0]], [t * NANOSECONDS for t in lists[1]]
     factor = MICROSECONDS_PER[unit]
@@ -66,10 +66,10 @@ def around(starts: Int64s, ends: Int64s, unit: TimeUnit) -> tuple[list[int], lis
 
 
 def key_codes(columns: Sequence[pa.ChunkedArray], length: int) -> tuple[Int64s, Int64s]:
-    """A dense code for each tuple's key, and the position of one tuple of each key.
+    """A dense code per tuple for its key, and the position of the first tuple of each key.
 
-    Codes count keys in order of appearance. Null is a key; NaN equals NaN and -0.0 equals 0.0, as
-    in Spark.
+    Keys are numbered in order of appearance. As in Spark, null is a key, NaN equals NaN and -0.0
+    equals 0.0.
     """
     codes = np.zeros(length, np.int64)
     for column in columns:

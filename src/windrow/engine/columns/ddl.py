@@ -1,4 +1,4 @@
-"""Types as Spark's DDL writes them, and as Arrow knows them."""
+"""Conversion between Spark's DDL types and Arrow types."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _DECIMAL = re.compile(r"(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?
 _TEXT = re.compile(r"(?:varchar|char)\s*\(\s*\d+\s*\)")
 _FIELD = re.compile(r"\s*(?:`((?:[^`]|``)+)`|(\w+))\s*(?::\s*|\s+)(.+?)\s*", re.DOTALL)
 _UNQUOTED = re.compile(r"()\s*([^:<>,]+):\s*(.+?)\s*", re.DOTALL)
-"""A field as Spark prints those of structs, whatever its name."""
+"""A struct field as Spark prints it: the name is not quoted, even if it contains spaces."""
 _HINT = 'write it as in Spark, for example returns="slope double, points array<double>".'
 
 
 def parse_schema(returns: object, what: str) -> pa.Schema:
-    """The fields of ``"a double, b array<int>"``; a bare type is one field named ``value``.
+    """The fields of ``"a double, b array<int>"``. A bare type gives one field named ``value``.
 
     >>> parse_schema("a double, b array<struct<x:int>>", "returns").names
     ['a', 'b']
@@ -74,12 +74,12 @@ def parse_type(text: str) -> pa.DataType:
     """
     found = _type_or_none(text)
     if found is None:
-        raise WindrowError("a type must be one of Spark's", repr(text), _HINT)
+        raise WindrowError("a type must be a Spark SQL type", repr(text), _HINT)
     return found
 
 
 def type_name(arrow: pa.DataType) -> str:
-    """The DDL name of an Arrow type; types Spark lacks keep their Arrow name.
+    """The DDL name of an Arrow type. Types that Spark does not have keep their Arrow name.
 
     >>> type_name(pa.list_(pa.int64())), type_name(pa.timestamp("ns"))
     ('array<bigint>', 'timestamp_ntz')
@@ -134,7 +134,7 @@ def _parse_fields(text: str) -> list[pa.Field]:
     for part in _split(text):
         match = _FIELD.fullmatch(part) or _UNQUOTED.fullmatch(part)
         if match is None:
-            raise WindrowError("a field is a name and a type", repr(part.strip()), _HINT)
+            raise WindrowError("a field must be a name and a type", repr(part.strip()), _HINT)
         declared = re.sub(r"\s+not\s+null$", "", match[3], flags=re.IGNORECASE)
         name = match[2] or match[1].replace("``", "`")
         fields.append(pa.field(name, parse_type(declared), nullable=declared == match[3]))
@@ -142,7 +142,7 @@ def _parse_fields(text: str) -> list[pa.Field]:
 
 
 def _split(text: str) -> list[str]:
-    """At the commas outside of brackets."""
+    """Split at the commas outside of brackets."""
     parts, depth, begin = [], 0, 0
     for i, char in enumerate(text):
         depth += (char in "<(") - (char in ">)")

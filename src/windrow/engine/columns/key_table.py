@@ -1,4 +1,4 @@
-"""The keys a worker has met, by dense codes."""
+"""The keys that a worker has seen, numbered by dense codes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NULL = 0x6E756C6C
 
 
 class KeyTable:
-    """Numbers keys in order of appearance, the same over all batches.
+    """Numbers keys in order of appearance, consistently across batches.
 
-    A single integer column without nulls is looked up in a compiled index. Of anything else the
-    distinct keys of each batch are found by Arrow and looked up one by one.
+    A single integer column without nulls is looked up in a compiled index. For other keys, Arrow
+    finds the distinct keys of each batch, which are then looked up one by one.
     """
 
     def __init__(self, columns: Sequence[str]) -> None:
@@ -67,24 +67,24 @@ class KeyTable:
         return codes
 
     def _leave_integers(self) -> None:
-        """A null, or another type, has come: from now on look up as any other key."""
+        """Switch to the lookup for other keys, after a null or another type has arrived."""
         self._are_integers = False
         if self._n:
             self._codes = {key: i for i, key in enumerate(_identities(self.table()))}
 
     def _add(self, keys: pa.Table, n: int) -> None:
-        # A part is at least twice as long as the next: there are few, and each key moves seldom.
+        # Each part is at least twice as long as the next, so parts are few and keys rarely move.
         while self._parts and len(self._parts[-1]) < 2 * len(keys):
             keys = pa.concat_tables([self._parts.pop(), keys]).combine_chunks()
         self._parts.append(keys)
         self._n += n
 
     def table(self) -> pa.Table:
-        """The keys' values by code."""
+        """The values of all keys, in order of code."""
         return pa.concat_tables(self._parts)
 
     def after(self, n: int) -> pa.Table | None:
-        """The values of the keys from code n on. Time O(these)."""
+        """The values of the keys from code ``n`` on. Time O(number of these keys)."""
         parts: list[pa.Table] = []
         start = self._n
         for part in reversed(self._parts):
@@ -95,7 +95,7 @@ class KeyTable:
         return pa.concat_tables(parts[::-1]) if parts else None
 
     def take(self, codes: Int64s) -> list[pa.ChunkedArray]:
-        """The key columns of these keys."""
+        """The key columns of the keys with these codes."""
         return [self.table()[c].take(pa.array(codes)) for c in self.columns]
 
     def value(self, code: int) -> Any:
@@ -105,7 +105,7 @@ class KeyTable:
 
 
 def _distinct(keys: pa.Table) -> tuple[Any, pa.Table]:
-    """The number of each row's key among the distinct ones, and these."""
+    """The number of each row's key among the distinct keys, and the distinct keys."""
     column = keys.column(0)
     if keys.num_columns == 1 and _is_encodable(column.type):
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
@@ -118,14 +118,14 @@ def _distinct(keys: pa.Table) -> tuple[Any, pa.Table]:
 
 
 def _is_encodable(kind: pa.DataType) -> bool:
-    """Whether Arrow finds the distinct values as Spark would."""
+    """Whether Arrow's dictionary encoding tells values apart as Spark does."""
     return not (
         pa.types.is_floating(kind) or pa.types.is_nested(kind) or pa.types.is_dictionary(kind)
     )
 
 
 def _identities(keys: pa.Table) -> list[Any]:
-    """What tells one key from another: NaN equals NaN."""
+    """Hashable values that are equal for equal keys; NaN equals NaN."""
     columns = [[_identity(v) for v in column.to_pylist()] for column in keys.columns]
     return list(zip(*columns, strict=True))
 
@@ -139,7 +139,7 @@ def _identity(value: Any) -> Any:
 
 
 def hash_keys(columns: Sequence[pa.ChunkedArray], length: int) -> Hashes:
-    """A hash of each tuple's key, the same in every process, whatever else is in the batch."""
+    """A hash of each tuple's key. It depends on the key only, not on the process or the batch."""
     hashes = np.zeros(length, np.uint64)
     for column in columns:
         values = _hash_column(column, hashes)

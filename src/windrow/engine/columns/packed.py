@@ -1,7 +1,7 @@
-"""Arrow tables as bytes: what Spark moves and stores is packed, never single rows.
+"""Packing of Arrow tables into bytes. Spark moves and stores these, never single rows.
 
-A blob is the length of a JSON text in four bytes, the text, then one Arrow IPC stream per table.
-The text names the tables and says what else belongs to them.
+A blob is the length of a JSON text (four bytes), the text, then one Arrow IPC stream per table.
+The text holds the names of the tables and other metadata.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import pyarrow as pa
 _ALIGNED = 8
 _NARROWEST, _WIDEST = 2**8 - 1, 2**32 - 1
 _LOW, _HELD = b"windrow.low", b"windrow.held"
-"""Metadata of a narrowed column: its least value, and what is held of the others."""
+"""Metadata of a narrowed column: its least value, and how the values are encoded."""
 
 
 def pack_tables(tables: Mapping[str, pa.Table], **meta: Any) -> bytes:
-    """Named tables, and whatever JSON can say of them, as bytes."""
+    """Pack named tables and metadata that JSON can hold."""
     text = json.dumps({"tables": list(tables), **meta}, separators=(",", ":")).encode()
     text += b" " * (-(4 + len(text)) % _ALIGNED)
     sink = io.BytesIO()
@@ -34,23 +34,24 @@ def pack_tables(tables: Mapping[str, pa.Table], **meta: Any) -> bytes:
 
 
 def unpack_tables(packed: bytes) -> tuple[dict[str, pa.Table], dict[str, Any]]:
-    """The tables, as views of the bytes where they were not narrowed, and what was said of them."""
+    """The tables and the metadata. Columns that were not narrowed are views of the bytes."""
     source = pa.BufferReader(packed)
     meta = json.loads(source.read(int.from_bytes(source.read(4), "little")))
     return {name: _read(source) for name in meta.pop("tables")}, meta
 
 
 def _read(source: pa.BufferReader) -> pa.Table:
-    """The next table: an IPC stream says itself where it ends."""
+    """Read the next table. An IPC stream marks its own end."""
     with pa.ipc.open_stream(source) as reader:
         return _widened(reader.read_all())
 
 
 def _narrowed(table: pa.Table) -> pa.Table:
-    """The table, its long integers held as short as they fit.
+    """Store int64 columns without nulls in the shortest integers that fit.
 
-    They are counted from their least or, where they ascend, each from the one before. Spark copies
-    a message half a dozen times on its way; times, ranks and keys seldom need eight bytes.
+    Values are stored as differences from the least value or, where an ascending column gets shorter
+    that way, from the previous value. Spark copies a message about six times on its way, and times,
+    ranks and keys seldom need eight bytes.
     """
     narrowed = {}
     for i, (field, column) in enumerate(zip(table.schema, table.columns, strict=True)):
@@ -73,7 +74,7 @@ def _narrowed(table: pa.Table) -> pa.Table:
 
 
 def _widened(table: pa.Table) -> pa.Table:
-    """What ``_narrowed`` was given."""
+    """Undo ``_narrowed``."""
     widened = {}
     for i, field in enumerate(table.schema):
         if field.metadata is None or _LOW not in field.metadata:
@@ -87,7 +88,7 @@ def _widened(table: pa.Table) -> pa.Table:
 
 
 def _replaced(table: pa.Table, others: dict[int, tuple[pa.Field, pa.Array]]) -> pa.Table:
-    """The table with other columns at these places."""
+    """Replace the columns at these indices."""
     if not others:
         return table
     columns = [

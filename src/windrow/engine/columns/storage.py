@@ -1,7 +1,7 @@
-"""How a column is held in the window buffer, and how it is seen from there.
+"""How a column is stored in the window buffer, and the forms it is read in.
 
-Numbers, booleans, dates and timestamps are held as NumPy numbers with a mask where nulls occur,
-anything else as Python values, None for null.
+Numbers, booleans, dates and timestamps are stored as NumPy numbers, with a mask if there are nulls.
+Other types are stored as Python objects, with None for null.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Stored:
-    """Values of one column and where they are not null (None: nowhere null)."""
+    """Values of one column, and a mask of those that are not null. No mask means no nulls."""
 
     values: NDArray[Any]
     valid: Mask | None = None
@@ -35,7 +35,7 @@ class Stored:
 
 
 def concatenate(parts: Sequence[Stored]) -> Stored:
-    """Values one after the other."""
+    """Join the values of several parts in order."""
     valid = None
     if any(part.valid is not None for part in parts):
         masks = [np.ones(len(p.values), bool) if p.valid is None else p.valid for p in parts]
@@ -59,7 +59,7 @@ class ColumnStorage:
         self.is_object = not (is_number or self.is_temporal or pa.types.is_boolean(kind))
 
     def store(self, column: pa.ChunkedArray) -> Stored:
-        """The column as held; a view of Arrow's memory where there is one."""
+        """Convert an Arrow column to its stored form, a view of Arrow's memory where possible."""
         if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
             column = pc.floor_temporal(column, unit="microsecond")
         if column.type != self.kind:
@@ -77,7 +77,7 @@ class ColumnStorage:
         return Stored(np.asarray(column.to_numpy()), valid)
 
     def show(self, stored: Stored) -> NDArray[Any]:
-        """As a user's function sees it: read-only; nulls are NaN, NaT or None."""
+        """The values as a user's function sees them: read-only, with NaN, NaT or None for null."""
         values, valid = stored.values, stored.valid
         if self.is_temporal:
             unit = "D" if pa.types.is_date(self.kind) else "us"
@@ -101,7 +101,7 @@ class ColumnStorage:
         return np.where(valid, values.astype(np.float64), np.nan)
 
     def to_python(self, stored: Stored) -> list[Any]:
-        """As plain Python values, None for null."""
+        """The values as plain Python objects, with None for null."""
         if self.is_object:
             values: list[Any] = stored.values.tolist()
         elif self.is_temporal:
@@ -114,7 +114,7 @@ class ColumnStorage:
         return values
 
     def to_arrow(self, stored: Stored) -> pa.Array:
-        """As an Arrow array."""
+        """The values as an Arrow array."""
         if self.is_object:
             return pa.array(stored.values.tolist(), self.kind)
         mask = None if stored.valid is None else ~stored.valid
@@ -124,9 +124,9 @@ class ColumnStorage:
         return array.cast(self.kind)
 
     def to_kernel(self, stored: Stored) -> tuple[Values, Any]:
-        """As int64 or float64, and what decodes results that are values of the column.
+        """The values as int64 or float64, and a dictionary to decode results, if one is needed.
 
-        Objects become codes that keep their order and equality.
+        Objects become codes that keep their order and equality; nested ones are only numbered.
         """
         if not self.is_object:
             is_float = stored.values.dtype.kind == "f"
@@ -149,7 +149,7 @@ class ColumnStorage:
 
 
 def _with_arrays(values: NDArray[Any]) -> NDArray[Any]:
-    """Lists of numbers as arrays."""
+    """Convert lists of numbers to arrays."""
     shown = np.empty(len(values), object)
     shown[:] = [np.asarray(v) if isinstance(v, list) and _is_flat(v) else v for v in values]
     return shown

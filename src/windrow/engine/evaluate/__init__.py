@@ -1,1 +1,1 @@
-"""What is computed of windows that have fired."""
+"""Evaluation of fired windows."""

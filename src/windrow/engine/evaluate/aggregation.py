@@ -1,4 +1,4 @@
-"""Aggregates of many windows at once: by kernels where the function has one, else one by one."""
+"""Aggregates of many windows at once: by a kernel where the function has one, else in Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def aggregate(
     windows: FiredWindows,
     kind: pa.DataType,
 ) -> pa.Array:
-    """The function's result of each window; the columns hold little else than the windows."""
+    """The function's result for each window. The columns should be compact: all is read."""
     if isinstance(function, Columnar) and _suits_kernels(function, columns):
         inputs = [columns.storages[c].to_kernel(columns.stored[c]) for c in function.columns]
         values = function.over_ranges([v for v, _ in inputs], windows.lo, windows.hi)
@@ -37,7 +37,7 @@ def aggregate(
 
 
 def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
-    """Codes in place of objects keep order and equality, not sums or distances."""
+    """Whether kernels can run: codes for objects keep order and equality, but not sums."""
     assert isinstance(function, Aggregate)
     if function.takes_codes or function.returns_values_of is not None:
         return True
@@ -45,7 +45,7 @@ def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
 
 
 def to_arrow(values: Values, kind: pa.DataType) -> pa.Array:
-    """Results as an Arrow array of the declared type."""
+    """Convert kernel results to an Arrow array of the declared type."""
     if values.values.dtype == object:
         return pa.array(values.to_list(), kind)
     mask = None if values.valid is None else ~values.valid
@@ -53,7 +53,7 @@ def to_arrow(values: Values, kind: pa.DataType) -> pa.Array:
 
 
 def decode(values: Values, storage: ColumnStorage, dictionary: Any, kind: pa.DataType) -> pa.Array:
-    """Results that consist of a column's values, from what the kernels saw of these."""
+    """Convert kernel results that consist of a column's values back to these values."""
     if values.values.dtype != object and dictionary is None:
         as_stored = values.values
         if pa.types.is_boolean(storage.kind):
@@ -86,7 +86,7 @@ def scalar_partials(
     windows: FiredWindows,
     positions: Sequence[Any],
 ) -> list[Known]:
-    """Each window's partial; tuples outside of all windows are not lifted."""
+    """The partial of each window. Tuples outside of all windows are not lifted."""
     length = int(windows.hi.max(initial=0))
     inputs = [columns.python(c, 0, length) for c in function.columns]
     values: Sequence[Any] = [()] * length
@@ -113,14 +113,14 @@ def scalar_partials(
 def lower_partials(
     name: str, function: Aggregate[Any, Any, Any], partials: Sequence[Known], kind: pa.DataType
 ) -> pa.Array:
-    """The results of windows with these partials."""
+    """The results of the windows that have these partials."""
     with localcontext(prec=DECIMAL_DIGITS):
         results = [function.empty if p is None else function.lower(p[0]) for p in partials]
     return result_array(name, results, kind)
 
 
 def result_array(name: str, values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Python results as an Arrow array of the declared type."""
+    """Convert Python results to an Arrow array of the declared type."""
     try:
         if pa.types.is_integer(kind) and any(isinstance(v, float | np.floating) for v in values):
             return pa.array(_plain(values), pa.float64()).cast(kind)
@@ -130,10 +130,12 @@ def result_array(name: str, values: Sequence[Any], kind: pa.DataType) -> pa.Arra
             return pa.array(_plain(values), kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as e:
         raise WindrowError(
-            f"the result for {name!r} must be {kind}", str(e), "correct the returns, or the value."
+            f"the result for {name!r} must be {kind}",
+            str(e),
+            "change the declared type or the value.",
         ) from None
 
 
 def _plain(values: Sequence[Any]) -> list[Any]:
-    """NumPy's numbers as Python's own."""
+    """Convert NumPy scalars to Python numbers."""
     return [v.item() if isinstance(v, np.generic) else v for v in values]

@@ -1,4 +1,4 @@
-"""What is made of fired windows: results or partials of tuples, results of partials."""
+"""Evaluators compute fired windows: results or partials from tuples, results from partials."""
 
 from __future__ import annotations
 
@@ -24,20 +24,19 @@ from windrow.engine.windows.fired import FiredWindows, TupleColumns
 
 Row = Mapping[str, Any]
 Evaluated = tuple[list[pa.Array], Int64s | None]
-"""A column for each field of the schema; and the window of each row, None for a row each."""
+"""One column per field, and the window of each row; None if every window has one row."""
 
 
 class Evaluator(ABC):
-    """Computes windows."""
+    """Computes the fields of its schema for fired windows."""
 
     schema: pa.Schema
-    """The fields it computes."""
 
     def __init__(self, query: WindowQuery) -> None:
         self.query = query
 
     def __call__(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
-        """Evaluate the windows, ranges of the columns."""
+        """Evaluate windows, which are ranges of the columns."""
         if len(windows) == 0:
             return [pa.array([], f.type) for f in self.schema], None
         return self.evaluate(columns, windows, keys)
@@ -54,7 +53,7 @@ class Evaluator(ABC):
         windows: FiredWindows,
         keys: KeyTable,
     ) -> Evaluated:
-        """One call a window; the rows each gives."""
+        """Call a function once per window and gather the rows it returns."""
         rows: list[Row] = []
         counts: list[int] = []
         names = self.schema.names
@@ -79,7 +78,7 @@ class Evaluator(ABC):
         windows: FiredWindows,
         keys: KeyTable,
     ) -> Any:
-        """Compute many windows at once; where that fails, one by one, to name the one at fault."""
+        """Compute many windows at once. If that fails, find the window at fault and name it."""
         try:
             return compute(columns, windows)
         except WindrowError:
@@ -91,7 +90,7 @@ class Evaluator(ABC):
             raise
 
     def windows(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Any:
-        """Each window as a user sees it."""
+        """Yield each window as a user sees it."""
         shown = columns.shown([c for c in self.query.types if c in columns.stored])
         starts, ends = self._bounds(windows)
         known, key = -1, None
@@ -104,7 +103,7 @@ class Evaluator(ABC):
             yield Window(shown, key=key, id=id, start=start, end=end, lo=lo, hi=hi)
 
     def _bounds(self, windows: FiredWindows) -> tuple[list[Any], list[Any]]:
-        """Starts and ends; those in time are of the event-time column's kind and unit."""
+        """Starts and ends. Bounds in time have the kind and unit of the event-time column."""
         query, bounds = self.query, (windows.start, windows.end)
         if query.model.axis is not Axis.TIME or query.time is None:
             return windows.start.tolist(), windows.end.tolist()
@@ -115,7 +114,7 @@ class Evaluator(ABC):
 
 
 class WholeWindows(Evaluator):
-    """Results from the tuples of whole windows."""
+    """Computes results from the tuples of whole windows."""
 
     def __init__(self, query: WindowQuery) -> None:
         super().__init__(query)
@@ -138,9 +137,9 @@ class WholeWindows(Evaluator):
 
 
 class PiecesOfWindows(Evaluator):
-    """Partials from the tuples of panes, or of parts of windows.
+    """Computes partials from the tuples of panes or of parts of windows.
 
-    ``order`` names the columns that order the tuples of a key, the same on every worker.
+    ``order`` names columns that order the tuples of a key in the same way on every worker.
     """
 
     def __init__(self, query: WindowQuery, order: Sequence[str]) -> None:
@@ -168,7 +167,7 @@ class PiecesOfWindows(Evaluator):
 
 
 class WindowsOfPieces(Evaluator):
-    """Results from the partials of panes or parts."""
+    """Computes results from the partials of panes or parts."""
 
     def __init__(self, query: WindowQuery) -> None:
         super().__init__(query)
@@ -234,20 +233,20 @@ def _folding(computation: Fold, columns: TupleColumns) -> Callable[[Window], Any
 
 
 def call(function: Callable[[Window], Any], window: Window, name: str | None = None) -> Any:
-    """Call a user's function; an exception names function, key, window and bounds."""
+    """Call a user's function. An error names the function, the key, the window and its bounds."""
     try:
         return function(window)
     except Exception as e:
         called = name or getattr(function, "__name__", repr(function))
         raise WindrowError(
             f"{called} failed on window {window.id} of key {window.key!r} "
-            f"[{window.start}, {window.end}) with {len(window)} tuples",
+            f"[{window.start}, {window.end}) with {len(window)} rows",
             f"{type(e).__name__}: {e}",
         ) from e
 
 
 def checked_rows(result: Any, names: list[str], window: Window) -> Sequence[Row]:
-    """The rows a function returned, if they have the declared fields."""
+    """The rows that a function returned, checked against the declared fields."""
     if isinstance(result, Mapping):
         return [_checked_row(result, names, window)]
     if isinstance(result, list | tuple) and all(isinstance(r, Mapping) for r in result):
@@ -265,14 +264,14 @@ def _checked_row(row: Row, names: list[str], window: Window) -> Row:
     for name in names:
         if name not in row:
             raise WindrowError(
-                f"the function must return every field of its returns: {name!r} is missing",
+                f"the function must return every field that returns declares: {name!r} is missing",
                 f"{list(row)} for {window!r}",
             )
     unknown = next((name for name in row if name not in names), None)
     if unknown is None:
         return row
     raise WindrowError(
-        f"the function returned a field its returns does not name: {unknown!r}",
+        f"the function returned a field that returns does not declare: {unknown!r}",
         f"{list(row)} for {window!r}",
         near_names(unknown, names).replace("columns", "fields"),
     )

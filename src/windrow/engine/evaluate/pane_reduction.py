@@ -1,4 +1,4 @@
-"""Tuples reduced to partials of panes in one pass, by emitters and workers alike."""
+"""Reduction of tuples to the partials of panes in one pass, for emitters and workers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from windrow.kernels.pane_reduce import PanePartials, Wanted, reduce_panes
 from windrow.kernels.rank_reduce import reduce_rank_panes
 
 Source: TypeAlias = tuple[str, bool]
-"""A value column, and whether it is reduced as float64."""
+"""The name of a value column, and whether it is reduced as float64."""
 
 
 @dataclass(frozen=True)
 class Panes:
-    """The partials of panes, in order of key and pane, and how many tuples each has."""
+    """The partials of panes in order of key and pane, with their numbers of tuples."""
 
     codes: Int64s
     panes: Int64s
@@ -34,9 +34,9 @@ class Panes:
 
 
 class PaneReduction:
-    """Reduces tuples to the partials of (key, pane): counts, sums and extremes of numbers.
+    """Reduces tuples to one partial per key and pane: counts, sums and extremes of numbers.
 
-    These do not mind the order of tuples. Time O(tuples), one pass for each value column.
+    These do not depend on the order of tuples. Time O(tuples), one pass per value column.
     """
 
     def __init__(self, query: WindowQuery, pane: int, origin: int) -> None:
@@ -44,7 +44,7 @@ class PaneReduction:
         self.partials = PartialColumns(query)
 
     def over(self, tuples: pa.Table, codes: Int64s, n_keys: int, axis: str) -> Panes:
-        """By the column of time, or of ranks."""
+        """Reduce by panes of the column ``axis``, which has times or ranks."""
         positions = np.asarray(tuples[axis].to_numpy())
 
         def reduce(values: Any, valid: Any, wanted: set[Wanted]) -> PanePartials:
@@ -62,7 +62,7 @@ class PaneReduction:
         return self._reduce(tuples, reduce)
 
     def over_order(self, tuples: pa.Table, codes: Int64s, before: Int64s, counts: Int64s) -> Panes:
-        """By the order of the tuples of each key, of which ``before`` have come earlier."""
+        """Reduce by panes of ranks. Tuples are in order; each key had ``before`` earlier ones."""
 
         def reduce(values: Any, valid: Any, wanted: set[Wanted]) -> PanePartials:
             return reduce_rank_panes(
@@ -86,7 +86,7 @@ class PaneReduction:
         return Panes(some.keys, some.panes, some.rows, columns)
 
     def _wanted(self) -> dict[Source | None, set[Wanted]]:
-        """What is to be reduced of each value column; of none if tuples are only counted."""
+        """The operations per value column; ``{None: set()}`` if tuples are only counted."""
         wanted: dict[Source | None, set[Wanted]] = {}
         for function in self.partials.functions.values():
             for reduction in function.reductions:  # type: ignore[attr-defined]
@@ -121,7 +121,7 @@ def _array(partials: PanePartials, op: str, are_rows: bool) -> Any:
 
 @dataclass(frozen=True)
 class ReducedToPanes(Route):
-    """Reduces tuples to partials of panes before it sends them on: as early as can be."""
+    """Reduces tuples to partials of panes in the emitter, then routes the partials."""
 
     query: WindowQuery
     pane: int

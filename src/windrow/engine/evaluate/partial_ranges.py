@@ -1,4 +1,4 @@
-"""Partials of ranges, for functions written in Python; the algebra's type chooses the algorithm.
+"""Partials of ranges for functions written in Python. The algebra decides the algorithm.
 
 | type | ranges | combinations |
 |---|---|---|
@@ -6,9 +6,9 @@
 | ``Invertible``, exact partials | any | one per tuple, one ``subtract`` per range |
 | ``Idempotent`` | out of order | log(longest range) per tuple, one per range |
 | any other | in order | two per tuple, one per range |
-| any other | out of order | a range that goes back is combined anew |
+| any other | out of order | as above, but a range that goes back is combined from scratch |
 
-A partial is held in a tuple of its own, ``(partial,)``; None stands for tuples without a value.
+Each partial is wrapped as ``(partial,)``. None means that there is no value.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from windrow.engine.columns.arrays import Int64s
 from windrow.functions.ranges import are_ordered
 
 Known: TypeAlias = tuple[Any] | None
-"""A partial, or None where there is no value."""
+"""A wrapped partial, or None if there is no value."""
 Combine: TypeAlias = Callable[[Any, Any], Any]
 
 DECIMAL_DIGITS = 128
-"""Enough for sums of products of two columns of 38 digits, over any number of tuples."""
+"""Enough for sums of products of two 38-digit columns over any number of tuples."""
 
 
 def combine_partials(
@@ -67,10 +67,10 @@ def _combine_at_once(
 def subtract_prefixes(
     function: Invertible[Any, Any, Any], partials: Sequence[Known], lo: Int64s, hi: Int64s
 ) -> list[Known] | None:
-    """Ranges as differences of running partials; None where these are not exact.
+    """Compute ranges as differences of running partials; None if these are not exact.
 
-    A running partial starts anew wherever no range continues, so it grows no longer than ranges
-    overlap. Ordering: none. Time O(n + ranges), space O(n).
+    A running partial restarts wherever no range continues from the previous position, so it only
+    grows while ranges overlap. Ordering: none. Time O(n + ranges), space O(n).
     """
     try:
         with localcontext() as context:
@@ -112,7 +112,7 @@ def _subtract_prefixes(
 
 
 def is_exact(partial: object) -> bool:
-    """Whether what was added to the partial can be taken out again without a trace.
+    """Whether values can be subtracted from the partial without a rounding error.
 
     >>> is_exact((1, Decimal("0.1"))), is_exact((1, 0.1)), is_exact(Decimal("NaN"))
     (True, False, False)
@@ -125,10 +125,11 @@ def is_exact(partial: object) -> bool:
 def overlap_partials(
     combine: Combine, partials: Sequence[Known], lo: Int64s, hi: Int64s
 ) -> list[Known]:
-    """Ranges as two runs that may overlap, their length the greatest power of two that fits.
+    """Cover each range by two runs whose length is the greatest power of two that fits.
 
-    Ordering: none. Algebra: associative and idempotent. Time O(n log longest range + ranges),
-    space O(n). As :func:`windrow.kernels.sparse_table.overlapping_ranges`.
+    The runs may overlap. Ordering: none. Algebra: associative and idempotent. Time
+    O(n log(longest range) + ranges), space O(n). The same algorithm as
+    :func:`windrow.kernels.sparse_table.overlapping_ranges`.
 
     >>> union = lambda a, b: (a[0] | b[0],)
     >>> overlap_partials(union, [({1},), ({2},), ({3},)], np.array([1, 0]), np.array([3, 3]))
@@ -149,9 +150,10 @@ def overlap_partials(
 def slide_partials(
     combine: Combine, partials: Sequence[Known], lo: Int64s, hi: Int64s
 ) -> list[Known]:
-    """Ranges by two stacks: the older part in running partials from its end, the newer in one.
+    """Combine ranges with two stacks.
 
-    Ordering: lo and hi non-decreasing; a range that goes back is combined anew.
+    The older part of a range is kept as running partials from its end, the newer part as one
+    partial. Ordering: lo and hi non-decreasing; a range that goes back is combined from scratch.
     Algebra: associative. Time O(n + ranges), space O(longest range). K. Tangwongsan, M. Hirzel and
     S. Schneider, Low-latency sliding-window aggregation in worst-case constant time, 2017.
 

@@ -1,4 +1,4 @@
-"""Partials of aggregates as columns: what panes and parts of windows hand on to be combined."""
+"""Partials of aggregates as columns, which panes and parts of windows send to be combined."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from windrow.functions.reducible import Reducible, Reduction
 class PartialColumns:
     """The partial columns of an aggregation.
 
-    A function made of counts, sums and extremes of numbers has a column for each of those. The
-    partials of any other are pickled.
+    A function made of counts, sums and extremes of numbers has one column for each of these. The
+    partials of other functions are pickled.
     """
 
     def __init__(self, query: WindowQuery) -> None:
@@ -41,7 +41,7 @@ class PartialColumns:
         self.storages = {c: ColumnStorage(query.arrow_type(c)) for c in query.computation.columns}
 
     def is_reducible(self, function: Aggregate[Any, Any, Any]) -> bool:
-        """Whether its partials are numbers: counts of anything, sums and extremes of numbers."""
+        """Whether its partials are counts of anything, or sums and extremes of numbers."""
         return isinstance(function, Reducible) and not any(
             self.storages[function.columns[r.column]].is_object
             for r in function.reductions
@@ -75,7 +75,7 @@ class PartialColumns:
         columns: TupleColumns,
         windows: FiredWindows,
     ) -> list[pa.Array]:
-        """A function's partials of ranges of tuples; ``positions`` order the tuples of a key."""
+        """A function's partials over ranges of tuples. ``positions`` orders a key's tuples."""
         if self.is_reducible(function):
             return _reduce(function, columns, windows)
         partials = scalar_partials(function, columns, windows, positions)
@@ -125,7 +125,7 @@ def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list
 
 
 def order_positions(columns: TupleColumns, order: Sequence[str], length: int) -> list[Any]:
-    """What orders the tuples of a key, comparable between workers: their control columns."""
+    """Positions that order the tuples of a key and are comparable between workers."""
     if not order:
         return np.arange(length).tolist()
     parts = []

@@ -1,4 +1,4 @@
-"""Tables of what was computed: results of windows, or partials of pieces."""
+"""Output tables: the results of windows or the partials of pieces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def evaluated(
     windows: FiredWindows,
     keys: KeyTable,
 ) -> pa.Table:
-    """The windows' keys, ids and bounds beside what the evaluator makes of them."""
+    """The keys, ids and bounds of windows, with the fields that the evaluator computes."""
     arrays, rows = evaluator(columns, windows, keys)
     kept = windows if rows is None else windows.take(rows)
     kind: pa.DataType | None = query.bound_type()
@@ -34,5 +34,5 @@ def evaluated(
 
 
 def with_part(partials: pa.Table, part: int) -> pa.Table:
-    """Partials with the number of the part of their windows they are of."""
+    """Add the number of the part that the partials were computed from."""
     return partials.append_column(PART, pa.array([part] * len(partials), pa.int32()))

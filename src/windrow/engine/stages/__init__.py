@@ -1,1 +1,1 @@
-"""The stage list: emitters, workers and collectors, and the messages between them."""
+"""Stages: emitters, workers and collectors, and the messages between them."""

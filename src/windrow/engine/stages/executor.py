@@ -1,4 +1,4 @@
-"""The executor of nodes: the one place that knows what each kind of node does with messages."""
+"""Runs nodes: the only place that knows what each kind of node does with messages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from windrow.engine.stages.traffic import Traffic, collect_traffic, emit_traffic
 from windrow.engine.window_query import WindowQuery
 
 Work: TypeAlias = Callable[[int, Traffic], Traffic]
-"""Runs the workers of a node, given its number, on what they are sent.
+"""Runs the workers of a node, given the node's number and their messages.
 
-Where workers and their state live is up to the place that runs them.
+The caller decides where workers and their state live.
 """
 
 
@@ -22,9 +22,9 @@ def run_nodes(
     order: WindowQuery | None = None,
     work: Work | None = None,
 ) -> Traffic:
-    """What the nodes, one after the other, make of messages.
+    """Pass messages through nodes, one after the other, and return the output of the last.
 
-    ``order`` is the query whose results collectors put in order, ``work`` runs its workers.
+    ``order`` is the query whose results collectors sort. ``work`` runs workers.
     """
     for i, node in enumerate(nodes):
         if isinstance(node, Emitter):

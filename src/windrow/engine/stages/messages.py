@@ -1,4 +1,4 @@
-"""Messages between workers as bytes."""
+"""Packing of messages between workers into bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from windrow.engine.windows.batch import WindowBatch
 
 
 def pack(message: pa.Table | WindowBatch) -> bytes:
-    """A table or a batch of windows as bytes."""
+    """Pack a table or a batch of windows."""
     if isinstance(message, WindowBatch):
         tables = {"tuples": message.tuples, "windows": message.windows, "keys": message.keys}
         return pack_tables(tables, part=message.part)
@@ -19,6 +19,6 @@ def pack(message: pa.Table | WindowBatch) -> bytes:
 
 
 def unpack(packed: bytes) -> Any:
-    """The message these bytes were packed from."""
+    """Undo ``pack``."""
     tables, meta = unpack_tables(packed)
     return WindowBatch(**tables, **meta) if meta else tables[""]

@@ -1,4 +1,4 @@
-"""The stage list: emitters, workers and collectors, and which of them run together."""
+"""The nodes of a query (emitters, workers, collectors) and their grouping into stages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from windrow.engine.workers.worker import Worker
 
 @dataclass(frozen=True)
 class Emitter:
-    """An emitter at each instance: routes what it gets to the instance's ``route.n`` workers.
+    """One emitter per instance. It routes messages to the ``route.n`` workers of its instance.
 
-    It stands at ``index // fan_in`` of what comes before it: without a collector in between it
-    gets what ``fan_in`` workers give.
+    Worker ``index`` before it sends to emitter ``index // fan_in``. The fan-in is greater than 1 if
+    the collector in between was removed.
     """
 
     route: Route
@@ -27,15 +27,15 @@ class Emitter:
 
 @dataclass(frozen=True)
 class Workers:
-    """Workers, ``make(index)`` each."""
+    """A group of ``n`` workers. ``make(index)`` creates one of them."""
 
     name: str
     make: Callable[[int], Worker]
     n: int
     prepares: bool = False
-    """Whether they only prepare the work of those behind: rank tuples, or decide on windows."""
+    """Whether they only prepare tuples for the next workers, by ranking them or forming windows."""
     holds_state: bool = True
-    """Whether they remember anything between two calls of ``advance``."""
+    """Whether they keep anything between two calls of ``advance``."""
 
     def describe(self) -> str:
         return f"{self.name} x {self.n}"
@@ -43,7 +43,7 @@ class Workers:
 
 @dataclass(frozen=True)
 class Collector:
-    """A collector for each ``fan_in`` workers: puts what they give in order."""
+    """One collector per ``fan_in`` workers. It puts their output in order."""
 
     fan_in: int
 
@@ -56,7 +56,7 @@ Node: TypeAlias = Emitter | Workers | Collector
 
 @dataclass(frozen=True)
 class Stages:
-    """Groups of nodes; what is in one group runs together, between groups data is exchanged."""
+    """Groups of nodes. The nodes of a group run together; groups exchange data."""
 
     groups: tuple[tuple[Node, ...], ...]
 
@@ -65,7 +65,7 @@ class Stages:
         return [node for group in self.groups for node in group]
 
     def describe(self) -> str:
-        """A line for each group."""
+        """One line per group."""
         return "\n".join(
             f"{i}. " + " | ".join(node.describe() for node in group)
             for i, group in enumerate(self.groups)

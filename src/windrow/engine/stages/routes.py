@@ -1,4 +1,4 @@
-"""Emitters' routes: which worker, or workers, each tuple, partial or batch goes to."""
+"""Routes decide which workers an emitter sends each tuple, partial or batch to."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Mask = NDArray[np.bool_]
 
 
 class Route(ABC):
-    """Sends what an emitter is given to n workers."""
+    """Distributes the messages of an emitter over ``n`` workers."""
 
     n: int
 
     @abstractmethod
     def targets(self, message: Any, instance: int) -> list[Any]:
-        """What each of the n workers of this instance is sent of a message; None for nothing."""
+        """What each of the instance's ``n`` workers gets of a message; None for nothing."""
 
     @abstractmethod
     def describe(self) -> str:
-        """In words, for ``explain``."""
+        """A description for ``explain``."""
 
 
 def _by_number(table: pa.Table, workers: NDArray[Any], n: int) -> list[Any]:
-    """Each row to the worker of its number."""
+    """Send each row to the worker with the given number."""
     if n == 1:
         return [table]
     return [table.filter(pa.array(workers == j)) for j in range(n)]
@@ -46,7 +46,7 @@ def _hashes(table: pa.Table, keys: tuple[str, ...], n: int) -> NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ByKey(Route):
-    """Each key to one worker: its hash modulo n."""
+    """Sends each key to one worker: hash(key) mod n."""
 
     keys: tuple[str, ...]
     n: int
@@ -62,14 +62,15 @@ class ByKey(Route):
 
 @dataclass(frozen=True)
 class ByWindow(Route):
-    """Each tuple to all workers with a window of it: i of key k is (hash(k) + i // batch) mod n's.
+    """Sends each tuple to all workers that compute a window of it.
 
-    001_3806c06d13ee46ae, equation 1 and algorithm 2. ``position`` is the column that tells a
-    tuple's windows: its time, its rank, or a partial's pane. With tumbling panes as the windows it
-    deals panes round-robin.
+    Worker (hash(k) + i // batch) mod n computes window i of key k (Mencagli 2019, equation 1 and
+    Algorithm 2). ``position`` is the column that determines a tuple's windows: its time, its rank
+    or, for partials, the pane. With panes as the model, each pane goes to one worker, in turn.
 
-    Inside one of ``outer`` instances of a window farm, which compute every ``outer``-th window,
-    the workers of all instances count as one farm: instance j has its workers j, outer + j, ...
+    Nested in a window farm of ``outer`` instances, each of which computes every ``outer``-th window
+    (or batch), the workers of all instances are numbered as one farm. Instance j has the workers
+    j, outer + j, 2*outer + j, ...
     """
 
     model: MappedWindow
@@ -81,7 +82,7 @@ class ByWindow(Route):
     what: str = "window"
 
     def masks(self, table: pa.Table, instance: int = 0) -> list[Mask]:
-        """Which rows each worker is sent."""
+        """The rows that each worker gets, as one mask per worker."""
         n = self.n * self.outer
         first, last = self.model.mapping(np.asarray(table[self.position].to_numpy()))
         first, last = (
@@ -105,9 +106,10 @@ class ByWindow(Route):
 
 @dataclass(frozen=True)
 class ToHost(Route):
-    """Each tuple once to the process that hosts all workers with a window of it.
+    """Sends each tuple once, to the one worker that stands for all workers of a window farm.
 
-    003_0a1d36924f88a626: what several workers own is shared, never copied.
+    It replaces ``by`` where the whole farm runs in one process: tuples are neither copied nor
+    shared between workers. Tuples in no window are left out.
     """
 
     by: ByWindow
@@ -123,7 +125,7 @@ class ToHost(Route):
 
 @dataclass(frozen=True)
 class Dealt(Route):
-    """Tuples round-robin in order of arrival, whatever their key: the parts of windows."""
+    """Deals tuples round-robin by arrival, regardless of key, to form the parts of windows."""
 
     n: int
 
@@ -136,14 +138,18 @@ class Dealt(Route):
 
 @dataclass(frozen=True)
 class ByPiece(Route):
-    """The parts of window i of key k to (hash(k) + i) mod n, over all ``outer`` instances."""
+    """Sends all parts of a window to one worker.
+
+    Window i of key k goes to worker (hash(k) + i) mod (n * outer) // outer of its instance: the
+    workers of all ``outer`` instances of a window farm are numbered as one farm.
+    """
 
     keys: tuple[str, ...]
     n: int
     outer: int = 1
 
     def targets(self, message: Any, instance: int) -> list[Any]:
-        if isinstance(message, WindowBatch):  # on its way to the next round
+        if isinstance(message, WindowBatch):  # kept for the next round
             return [message if j == message.part % self.n else None for j in range(self.n)]
         pieces = np.asarray(message[PIECE].to_numpy())
         n = self.n * self.outer
@@ -157,7 +163,7 @@ class ByPiece(Route):
 
 @dataclass
 class InTurn(Route):
-    """Batches of windows to executors in turn, all parts of a batch to the same."""
+    """Sends batches of windows to instances in turn. All parts of a batch go to the same one."""
 
     n: int
     turn: int = -1
@@ -174,9 +180,9 @@ class InTurn(Route):
 
 @dataclass(frozen=True)
 class ByPart(Route):
-    """Each part of a batch of windows to the executor of its number.
+    """Sends each part of a batch of windows to the executor with the part's number.
 
-    What a round has made of the windows goes to all of them.
+    The results of a round go to all executors.
     """
 
     n: int

@@ -1,4 +1,4 @@
-"""Runs a stage list batch by batch in one process, and stores its workers between any two."""
+"""Runs stages batch by batch in one process. Its state can be saved between batches."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from windrow.engine.workers.worker import Worker
 
 
 class StageRunner:
-    """The emitters, workers and collectors of a query, deterministic, with an explicit watermark.
+    """Runs the nodes of a query deterministically, with an explicit watermark.
 
-    ``advance`` moves the watermark and gives the results that follow, ``finish`` those at the end
-    of the stream. How batches go in is a matter of the kind of query.
+    ``advance`` moves the watermark and returns the results that follow. ``finish`` returns those at
+    the end of the stream. Subclasses define how batches are pushed.
     """
 
     def __init__(self, stages: Stages, windows: WindowQuery | None = None) -> None:
         self.nodes = [copy.deepcopy(n) if isinstance(n, Emitter) else n for n in stages.nodes]
         self.windows = windows
-        """What says in which order collectors put results; none where there is no collector."""
+        """The query that defines the order of collectors; None if there are no collectors."""
         self.workers: dict[int, list[Worker]] = {
             i: [node.make(j) for j in range(node.n)]
             for i, node in enumerate(self.nodes)
@@ -39,21 +39,21 @@ class StageRunner:
 
     @property
     def dropped(self) -> int:
-        """Tuples that belong nowhere or came too late."""
+        """How many tuples had a null in a required column or came too late."""
         late = sum(w.dropped for workers in self.workers.values() for w in workers)
         return self.dropped_at_intake + late
 
     def advance(self, watermark: int) -> list[pa.Table]:
-        """Move the watermark on."""
+        """Advance the watermark and return the results that follow."""
         self.watermark = max(self.watermark, watermark)
         return self.run({})
 
     def finish(self) -> list[pa.Table]:
-        """The end of the stream: what is still open is given with what it holds."""
+        """End the stream: windows that are still open are emitted with the tuples they have."""
         return self.advance(END_OF_STREAM)
 
     def run(self, traffic: Traffic) -> list[pa.Table]:
-        """The results of messages to the first node."""
+        """Send messages to the first node and return the results."""
         traffic = run_nodes(self.nodes, traffic, self.windows, self._work)
         return [table for messages in traffic.values() for table in messages if len(table)]
 
@@ -66,7 +66,7 @@ class StageRunner:
         return given
 
     def stateful(self) -> list[list[Worker]]:
-        """The stages of workers that hold state."""
+        """The workers of each node that holds state."""
         nodes = ((self.workers.get(i), node) for i, node in enumerate(self.nodes))
         return [w for w, node in nodes if isinstance(node, Workers) and w and node.holds_state]
 
@@ -82,9 +82,9 @@ class StageRunner:
         return {**own, "workers": stored}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Take up the state of another runner of this query, whatever its levels are.
+        """Take over the state of another runner of this query, which may have another level.
 
-        This one must be new, or have come to its state by ``restore`` from the same runner.
+        This runner must be new, or have its state from an earlier ``restore`` from that runner.
         """
         self.watermark, self.dropped_at_intake = snapshot["watermark"], snapshot["dropped"]
         for i, workers in enumerate(self.stateful()):

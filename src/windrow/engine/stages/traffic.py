@@ -1,4 +1,4 @@
-"""Messages on their way: what emitters and collectors do with them."""
+"""Traffic: the messages between nodes, and what emitters and collectors do with them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from windrow.engine.window_query import ID, WindowQuery
 from windrow.engine.workers.worker import Message
 
 Traffic = dict[int, list[Message]]
-"""What is on its way to each worker, by its index."""
+"""The messages to, or from, each worker by index."""
 
 
 def emit_traffic(node: Emitter, traffic: Traffic) -> Traffic:
-    """Messages as an emitter sends them on."""
+    """Pass messages through an emitter."""
     sent: Traffic = {}
     for index, messages in traffic.items():
         instance = index // node.fan_in
@@ -30,7 +30,7 @@ def emit_traffic(node: Emitter, traffic: Traffic) -> Traffic:
 
 
 def collect_traffic(query: WindowQuery, node: Collector, traffic: Traffic) -> Traffic:
-    """Messages as a collector hands them on: those of a group together, in order."""
+    """Pass messages through a collector, which merges those of its workers in order."""
     collected: Traffic = {}
     for index, messages in traffic.items():
         collected.setdefault(index // node.fan_in, []).extend(messages)
@@ -44,7 +44,10 @@ def _ordered(query: WindowQuery, messages: list[Message]) -> list[Message]:
 
 
 def in_order(query: WindowQuery, tables: list[pa.Table]) -> pa.Table:
-    """Results, or partials, by key, nulls first and NaN last as in Spark, then by window id."""
+    """Sort results by key and window id, or partials by key and piece.
+
+    As in Spark, nulls come first and NaN last.
+    """
     table = pa.concat_tables(tables, promote_options="permissive")
     keys: list[Any] = []
     for name in (*query.keys, PIECE if PIECE in table.schema.names else ID):

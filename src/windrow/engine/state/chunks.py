@@ -1,4 +1,4 @@
-"""The chunk log: what a window buffer holds, as immutable chunks that are each stored once."""
+"""The chunk log: the contents of a window buffer as immutable chunks, each stored once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from windrow.engine.columns.storage import Stored, concatenate
 from windrow.engine.windows.buffer import Columns, WindowBuffer
 
 LEAST_CHUNK = 65_536
-"""Chunks are not cut shorter: each costs a call to store it."""
+"""Chunks are not cut shorter than this, because each costs a call to store it."""
 _SPARE = 65_536
 _MOST_CHUNKS = 256
 _MERGED = 16
@@ -23,7 +23,7 @@ _MERGED = 16
 
 @dataclass(frozen=True)
 class Chunk:
-    """Tuples in order of key and their columns; the chunks it is made of, by their numbers."""
+    """Tuples in order of key, merged from the chunks numbered ``first`` to ``last``."""
 
     first: int
     last: int
@@ -38,7 +38,7 @@ class Chunk:
         return f"{self.first}-{self.last}"
 
     def is_expired(self, buffer: WindowBuffer) -> bool:
-        """Whether the buffer has evicted all of its tuples."""
+        """Whether the buffer has evicted all tuples of this chunk."""
         last = np.append(np.flatnonzero(np.diff(self.codes)), len(self.codes) - 1)
         keys, highest = self.codes[last], self.columns[AXIS].values[last]
         head = buffer.head[keys]
@@ -48,23 +48,24 @@ class Chunk:
 
 
 Sorting: TypeAlias = Callable[[Int64s, dict[str, Stored]], list[Any]]
-"""What tuples are sorted by: their codes, the axis, and what breaks ties."""
+"""Gives the sort keys of tuples: their key codes, the axis, and the columns that break ties."""
 
 
 class ChunkLog:
     """A persistence log of a window buffer, for workers whose state is stored.
 
-    A batch appends chunks. A chunk is removed whole once all its tuples are evicted. Retained
-    chunks are not rewritten, except to compact the log when less than half of it is alive, and to
-    merge small neighbours when there are many. So a copy that is behind catches up by reading
-    only the chunks it lacks.
+    Each batch appends chunks. A chunk is removed as a whole once all its tuples are evicted.
+    Retained chunks are rewritten in two cases only: to compact the log when less than half of it is
+    live, and to merge small neighbours when there are many. So a copy that is behind catches up by
+    reading only the chunks that it is missing.
 
-    It shares with CC-WBuf (Mencagli 2018, section 4.3) that tuples are kept in chunks which are
-    added and removed as a whole. CC-WBuf is a buffer that several workers read at their own pace
-    and that evicts by their feedback; this log has no readers but a copy of its worker, and follows
-    what the worker's own buffer evicts.
+    As in CC-WBuf (Mencagli 2018, section 4.3), chunks are added and removed as a whole. But CC-WBuf
+    is a buffer that several workers read at their own pace, and their feedback decides what is
+    evicted. This log is read only to restore a copy of its worker, and its worker's buffer decides
+    what is evicted.
 
-    ``length``, gcd(length, slide) of time windows, makes chunks end where windows do.
+    Large batches are cut at multiples of ``length``. It is gcd(length, slide) for time windows, so
+    with origin 0 these chunks end where windows do.
     """
 
     def __init__(self, length: int | None = None, sorting: Sorting | None = None) -> None:
@@ -72,14 +73,14 @@ class ChunkLog:
         self.chunks: dict[str, Chunk] = {}
         self.next_number = 0
         self.base = 0
-        """The first chunk since compaction: copies older than this one are useless."""
+        """The first chunk after the last compaction. Copies older than that are useless."""
 
     def __len__(self) -> int:
-        """The number of tuples, evicted ones included."""
+        """The number of tuples, including evicted ones."""
         return sum(map(len, self.chunks.values()))
 
     def append(self, codes: Int64s, columns: Columns) -> None:
-        """Add tuples given in order of key; their arrays must not change later."""
+        """Add tuples, given in order of key. Their arrays must not change later."""
         for at in self._cuts(columns[AXIS].values):
             part = columns if at is None else {n: c.take(at) for n, c in columns.items()}
             own = codes if at is None else codes[at]
@@ -88,7 +89,7 @@ class ChunkLog:
             self.next_number += 1
 
     def _cuts(self, axis: NDArray[Any]) -> Iterable[Int64s | None]:
-        """The tuples of each chunk; None for all in one."""
+        """The positions of the tuples of each chunk; None for all tuples."""
         if len(axis) == 0:
             return []
         if self.length is None or len(axis) < 2 * LEAST_CHUNK:
@@ -100,7 +101,7 @@ class ChunkLog:
         return [np.flatnonzero(cells == cell) for cell in np.unique(cells)]
 
     def evict(self, buffer: WindowBuffer) -> None:
-        """Remove chunks wholly evicted; compact if few of the tuples are alive."""
+        """Remove chunks that are evicted as a whole; compact the log if few tuples are live."""
         for name in list(self.chunks):
             if not self.chunks[name].is_expired(buffer):
                 break
@@ -111,14 +112,14 @@ class ChunkLog:
             self._merge()
 
     def compact(self, buffer: WindowBuffer) -> None:
-        """Replace all chunks by one of the tuples alive. Time O(tuples alive), rarely."""
+        """Replace all chunks by the live tuples. Time O(live tuples), but rarely needed."""
         self.chunks, self.base = {}, self.next_number
         codes, columns = buffer.contents()
         if len(codes):
             self.append(codes, columns)
 
     def _merge(self) -> None:
-        """Put the neighbours with the fewest tuples together."""
+        """Merge the neighbours with the fewest tuples."""
         chunks = list(self.chunks.values())
         ends = np.cumsum([0, *map(len, chunks)])
         at = int(np.argmin(ends[_MERGED:] - ends[:-_MERGED]))
@@ -134,9 +135,12 @@ class ChunkLog:
     def restore(
         self, chunks: Mapping[str, Callable[[], Chunk]], base: int, next_number: int
     ) -> tuple[bool, list[Chunk]]:
-        """Take up a later log; whether the buffer must be filled anew, and the chunks it lacks."""
+        """Take over a later log.
+
+        Return whether the buffer must be refilled, and the chunks to append to it.
+        """
         if next_number < self.next_number:
-            raise ValueError("the state is older than the worker, or of another one")
+            raise ValueError("the state is older than the worker, or belongs to another worker")
         known = self.next_number - 1
         spans = {name: tuple(map(int, name.split("-"))) for name in chunks}
         is_anew = base > known or any(first <= known < last for first, last in spans.values())

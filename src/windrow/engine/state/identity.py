@@ -1,4 +1,4 @@
-"""A query as data: what must be the same for its state to mean the same."""
+"""A query described as data: everything that must not change while its state is in use."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from windrow.engine.window_query import WindowQuery
 
 
 def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
-    """The windows, which tuples they hold, what is computed and by which pattern.
+    """Describe the windows, the keys, the order, the computation and the pattern.
 
-    What may change between two runs is left out: ``open_windows``, the delay and the idle timeout.
+    Settings that may change between two runs are left out: ``open_windows``, the delay and the
+    idle timeout.
     """
     return {
         "window": {"model": type(query.model).__name__, **_parameters(query.model)},
@@ -41,7 +42,7 @@ def _computation(query: WindowQuery, computation: Computation) -> dict[str, Any]
     if isinstance(computation, Aggregation):
         functions = {n: _aggregate(query, f) for n, f in computation.functions.items()}
         return {"kind": "agg", "functions": functions}
-    # Any other function sees all columns of its tuples, so that all of them are stored.
+    # Other functions see all columns of the tuples, so all columns are part of the state.
     seen = {"columns": _columns(query, query.types)}
     if isinstance(computation, Apply):
         return {
@@ -66,7 +67,7 @@ def _computation(query: WindowQuery, computation: Computation) -> dict[str, Any]
 
 
 def _aggregate(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> dict[str, Any]:
-    """A function's class, the columns it takes and its parameters."""
+    """A function's class, input columns and parameters."""
     own = function.identity()
     return {
         "function": own["class"],
@@ -89,7 +90,7 @@ def _parameters(spec: Any) -> dict[str, Any]:
 
 
 def _data(value: Any) -> Any:
-    """A parameter as JSON holds it; what JSON cannot hold is told apart by its words."""
+    """Convert a parameter to JSON data. Other objects are represented by their repr or name."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -99,7 +100,7 @@ def _data(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_data(v) for v in value]
     words = repr(value)
-    # Words with an address would differ in every process.
+    # A repr with an address would differ in every process.
     return _name(value) if callable(value) or " at 0x" in words else words
 
 

@@ -1,11 +1,11 @@
-"""The log a worker's state is stored in: writes what changed and reads what is missing.
+"""The log that stores a worker's state: it writes what changed and reads what is missing.
 
-A store holds, for one worker, a header in JSON and named blobs of Arrow tables:
+The store of one worker holds a JSON header and named blobs of Arrow tables:
 
-* ``record 7``: the keys that were new in a batch, and the numbers of those that changed in it;
+* ``record 7``: the keys that were new in a batch, and the numbers of the keys that changed in it;
 * ``chunk 3-3``, ``pending 5``: immutable chunks of tuples.
 
-A batch writes the header, one record and its new chunks, and removes chunks that have expired.
+A batch writes the header, one record and its new chunks, and removes expired chunks.
 """
 
 from __future__ import annotations
@@ -26,41 +26,42 @@ from windrow.engine.state.store import Store
 from windrow.engine.state.worker_state import State, Stateful
 
 FORMAT = 2
-"""The version of what is stored: the header, the blobs, and the workers' own scalars and tables.
+"""The version of the stored header and blobs, including the workers' own scalars and tables.
 
-A field that is added to the query's description needs no new version if it has a default
-(``mismatch.DEFAULTS``), nor does a scalar that ``restore`` reads with a default. Any other change
-counts the version up and adds golden state (``tests/golden_state.py``); to go on from the version
-before, convert its header and blobs here, where they are read.
+Two changes need no new version: a field added to the query's description with a default in
+``mismatch.DEFAULTS``, and a scalar that ``restore`` reads with a default. For any other change,
+increase the version and add golden state (``tests/golden_state.py``). To keep reading the previous
+version, convert its header and blobs here, where they are read.
 """
 _REMEMBERED = 32
-"""How many states back a copy may be to catch up by reading only what it lacks."""
+"""How many states a copy may be behind and still catch up by reading only what is missing."""
 
 
 class NotAnAncestor(Exception):
-    """The stored state did not come from this copy's: the copy is of no use."""
+    """The stored state does not descend from this copy, so the copy is useless."""
 
 
 class StateLog:
     """Writes a worker's state to a store and brings a copy up to date from it.
 
-    It knows the state of its worker as it is stored. ``identity`` describes the query as data, and
-    ``stage`` counts its stages that hold state: the state of another query is refused.
+    It remembers which state of its worker is stored. ``identity`` describes the query as data, and
+    ``stage`` is the number of the stage among those with state. The state of another query or
+    stage is refused.
     """
 
     def __init__(self, identity: dict[str, Any], stage: int = 0) -> None:
-        # As it is read back: without tuples, for example.
+        # Through JSON, to compare equal to what is read back: tuples become lists, for example.
         self.identity, self.stage = json.loads(json.dumps(identity)), stage
         self.token = ""
-        """Which of all states that ever were it is."""
+        """A unique name of the stored state."""
         self.records = Records()
         self.chunks: set[str] = set()
         self.tokens: list[list[Any]] = []
         self.extra: dict[str, Any] = {}
-        """What else is to be remembered of the worker, from batch to batch."""
+        """Other data to store with the worker."""
 
     def load(self, worker: Stateful, store: Store) -> None:
-        """Bring the worker to the stored state. Time O(what it lacks)."""
+        """Bring the worker up to the stored state. Time O(missing data)."""
         stored = store.header()
         if stored is None:
             if self.token:
@@ -94,7 +95,7 @@ class StateLog:
         return header
 
     def save(self, worker: Stateful, store: Store) -> None:
-        """Store what has changed since it was last stored. Time O(that), and O(keys) to compare."""
+        """Store what changed since the last save. Time O(changes), plus O(keys) to compare."""
         state = worker.state()
         self.records.save(store, state)
         for name in self.chunks - set(state.chunks):

@@ -1,4 +1,4 @@
-"""State of another query: which fields of its description differ, and what to do about it."""
+"""The error for a checkpoint of another query. It lists the differences and how to go on."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ DEFAULTS: dict[str, Any] = {
     "pattern.workers": "active",
     "pattern.batch": 1,
 }
-"""What a field meant before there was such a field, by its path; ``*`` stands for any name.
+"""The values of fields that older descriptions do not have, by path; ``*`` matches any name.
 
-A field that is missing in a description counts as this, or as null. So a field can be added
+A field that is missing in a description has this value, or else null. So a field can be added
 without making older checkpoints unreadable.
 """
 _DEGREES = ("n", "plq", "wlq", "map", "reduce")
 
 
 def refuse_mismatch(was: Description, now: Description) -> None:
-    """Raise an error that names every field in which two descriptions of queries differ."""
+    """Raise an error that names every field in which two descriptions differ."""
     before, after = _fields(_with_state_only(was)), _fields(_with_state_only(now))
     differing = {
         path: (_value(before, path), _value(after, path)) for path in dict.fromkeys(before | after)
@@ -35,7 +35,7 @@ def refuse_mismatch(was: Description, now: Description) -> None:
         return
     needed = "restore the query and its pattern"
     if all(line.startswith("pattern.") for line in said):
-        needed = f"use the pattern that wrote this one: .using({_call(was['pattern'])})"
+        needed = f"use the pattern that wrote this checkpoint: .using({_call(was['pattern'])})"
     raise WindrowError(
         "the checkpoint holds the state of another query or of another parallelism",
         "\n  ".join(["these differences:", *said]),
@@ -44,7 +44,7 @@ def refuse_mismatch(was: Description, now: Description) -> None:
 
 
 def _fields(value: Any, path: str = "") -> dict[str, Any]:
-    """The single values of a description by path: ``window.length``, ``keys[0].type``."""
+    """Flatten a description to values by path: ``window.length``, ``keys[0].type``."""
     if isinstance(value, dict):
         parts = [(f"{path}.{name}".lstrip("."), part) for name, part in value.items()]
     elif isinstance(value, list):
@@ -55,24 +55,24 @@ def _fields(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def _value(fields: dict[str, Any], path: str) -> str:
-    """A field, or its default if it is missing, in words."""
+    """The text of a field's value, or of its default if the field is missing."""
     default = next((v for known, v in DEFAULTS.items() if fnmatchcase(path, known)), None)
     value = fields.get(path, default)
     return "not set" if value is None else json.dumps(value)
 
 
 def _with_state_only(description: Description) -> Description:
-    """The description without what decides nothing about which worker holds what state."""
+    """The description with only the part of the pattern that partitions state."""
     if "pattern" not in description:
         return description
     return {**description, "pattern": _partitioning(description["pattern"])}
 
 
 def _partitioning(pattern: Description) -> Description:
-    """What of a pattern decides which worker holds what state.
+    """The part of a pattern that decides which worker holds which state.
 
-    A level only decides which nodes run in one task, and reducers hold no state. Nor do the workers
-    of an agnostic farm, whatever their pattern is: the windower before them holds all.
+    The level only decides which nodes run in one task, and reducers hold no state. In an agnostic
+    farm, the windower holds all state unless the inner pattern is a pane farm.
     """
     kept = {name: v for name, v in pattern.items() if name not in ("level", "reduce")}
     inner = pattern.get("inner")
@@ -84,7 +84,7 @@ def _partitioning(pattern: Description) -> Description:
 
 
 def _call(pattern: Description) -> str:
-    """The Python expression that makes a pattern."""
+    """The Python expression that creates a pattern."""
     arguments = [str(pattern[degree]) for degree in _DEGREES if degree in pattern]
     inner = pattern.get("inner", {"pattern": "WinSeq"})
     if inner["pattern"] != "WinSeq":

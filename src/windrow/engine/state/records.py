@@ -1,4 +1,4 @@
-"""Records: the keys of a worker and their numbers, stored batch by batch as far as they changed."""
+"""Records: the keys of a worker and the numbers kept per key, stored as changes per batch."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ _LEAST_ENTRIES = 4096
 
 
 class Records:
-    """The numbers of keys as they are stored, and which records hold them.
+    """The numbers per key as they are stored, and the records that hold them.
 
-    A record has the keys that were new in a batch, and the numbers of those that changed in it.
-    When the records have more entries than twice the keys, all numbers of all keys are written as
-    one record, and the records before it are removed.
+    A record has the keys that were new in a batch, and the numbers of the keys that changed in it.
+    One record with all keys and numbers replaces the others when they have more than twice as many
+    entries as there are keys, when they are too many, or when the worker has forgotten keys.
     """
 
     def __init__(self) -> None:
         self.number = -1
-        """The last record."""
+        """The number of the last record."""
         self.base = 0
-        """The first record that is needed."""
+        """The number of the first record that is still needed."""
         self.entries = 0
         self.n_keys = 0
         self.by_key: dict[str, NDArray[Any]] = {}
         self.forgotten = 0
-        """How many times the worker has forgotten keys, and numbered the others anew."""
+        """How many times the worker has forgotten keys and renumbered the others."""
 
     def header(self) -> dict[str, int]:
-        """What a copy needs to know to read them."""
+        """The fields that a copy needs to read the records."""
         names = ("number", "base", "entries", "n_keys")
         return {name: getattr(self, name) for name in names}
 
     def can_catch_up(self, header: Mapping[str, Any]) -> bool:
-        """Whether no record that is missing here has been removed."""
+        """Whether all records that are missing here are still stored."""
         return not self.number < header["base"] <= header["number"]
 
     def load(self, store: Store, header: Mapping[str, Any]) -> pa.Table | None:
-        """Take up the numbers of the records that are missing here; the keys that are new."""
+        """Read the records that are missing here and return the new keys."""
         known, first = self.n_keys, max(self.number + 1, header["base"])
         for name in self.header():
             setattr(self, name, header[name])
@@ -58,7 +58,7 @@ class Records:
         return pa.concat_tables(found) if found else None
 
     def _read(self, store: Store, number: int) -> pa.Table | None:
-        """Take up a record's numbers; its keys."""
+        """Apply the numbers of a record and return its keys."""
         tables, _ = unpack_tables(store.get(f"record {number}"))
         stored = tables["numbers"]
         numbers = {c: stored[c].to_numpy().copy() for c in stored.column_names}
@@ -74,7 +74,7 @@ class Records:
         return tables.get("keys")
 
     def save(self, store: Store, state: State) -> None:
-        """Write a record of what has changed. Time O(that), and O(keys) to compare."""
+        """Write a record of the changes. Time O(changes), plus O(keys) to compare."""
         if state.keys is None:
             return
         n_keys = len(state.keys)
@@ -102,7 +102,7 @@ class Records:
             self.entries += len(numbers[CODE])
 
     def _changed(self, by_key: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """The codes of the keys of which a number has changed, and all their numbers."""
+        """The codes of the keys with a changed number, and all numbers of these keys."""
         is_changed = np.zeros(len(next(iter(by_key.values()))), np.bool_)
         is_changed[self.n_keys :] = True
         for name, values in by_key.items():
@@ -116,7 +116,7 @@ class Records:
 
 
 def _grown(values: NDArray[Any], length: int, kind: np.dtype[Any]) -> NDArray[Any]:
-    """The values as another type, with zeros behind them up to a length."""
+    """Convert values to a type and pad them with zeros up to a length."""
     if values.dtype == kind and len(values) >= length:
         return values
     grown = np.zeros(max(length, len(values)), kind)

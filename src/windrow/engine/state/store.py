@@ -1,4 +1,4 @@
-"""Where the state of one worker is kept: a header and named blobs."""
+"""The store of one worker's state: a header and named blobs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Protocol
 
 
 class Store(Protocol):
-    """What Spark's state store offers to one worker."""
+    """The operations that a worker needs of a state store, such as Spark's."""
 
     def header(self) -> bytes | None:
-        """The header, if there is any state."""
+        """The header, or None if there is no state."""
 
     def set_header(self, header: bytes) -> None: ...
 
@@ -22,7 +22,7 @@ class Store(Protocol):
 
 
 class MemoryStore:
-    """A store in memory; the header is the blob without a name."""
+    """A store in memory. The header is the blob with the empty name."""
 
     def __init__(self, blobs: Mapping[str, bytes] | None = None) -> None:
         self.blobs = dict(blobs or {})

@@ -1,6 +1,6 @@
-"""Windows of a worker: placing tuples, the buffer, and the windowers, one per kind of model.
+"""The windows of a worker: placing tuples, the buffer, and one windower per kind of model.
 
-A new window model brings its own windower: a class derived from ``Windower`` and decorated with
+A new window model needs its own windower: a subclass of ``Windower``, decorated with
 ``register_windower``.
 """
 

@@ -1,4 +1,4 @@
-"""Packed batches of consecutive windows: what the windower sends to agnostic executors."""
+"""Packed batches of consecutive windows, which the windower sends to agnostic executors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _KEY, _ID, _START, _END, _LO, _HI = "key", "id", "start", "end", "lo", "hi"
 
 @dataclass(frozen=True)
 class WindowBatch:
-    """Some windows: their tuples, each once, the windows as ranges of these, and their keys.
+    """Some windows: their tuples (each once), the windows as ranges of the tuples, and their keys.
 
-    Tuples have their rank within the batch, which keeps their order between parts.
-    ``part`` is which of the parts of its windows it holds, all of them if there is but one.
+    Each tuple has its rank within the batch, which orders tuples across parts. If the batch was
+    split, ``part`` is the number of the part of each window that it holds.
     """
 
     tuples: pa.Table
@@ -44,7 +44,7 @@ class WindowBatch:
         return WindowBatch(pa.table({**compact.to_arrow(), RANK: ranks}), packed, key_table)
 
     def split(self, parts: int) -> Iterator[WindowBatch]:
-        """Deal the tuples round-robin to so many parts; each has its part of every window."""
+        """Deal the tuples round-robin to ``parts`` batches. Each gets a part of every window."""
         if parts == 1:
             yield self
             return
@@ -59,7 +59,7 @@ class WindowBatch:
             yield WindowBatch(tuples, windows, self.keys, part)
 
     def unpack(self) -> tuple[TupleColumns, FiredWindows]:
-        """The tuples' columns and the windows that have any here."""
+        """The columns of the tuples, and the windows that have at least one tuple here."""
         names = (_KEY, _ID, _START, _END, _LO, _HI)
         windows = FiredWindows(*(self._column(name) for name in names))
         kept = windows.take(np.flatnonzero(windows.lo < windows.hi))
@@ -69,7 +69,7 @@ class WindowBatch:
         return np.asarray(self.windows[name].to_numpy())
 
     def key_table(self, columns: tuple[str, ...]) -> KeyTable:
-        """The keys by the windows' codes."""
+        """The keys, numbered by the codes that the windows use."""
         keys = KeyTable(columns)
         if columns:
             keys.codes(self.keys)
@@ -79,7 +79,7 @@ class WindowBatch:
 def pack_batches(
     columns: TupleColumns, windows: FiredWindows, keys: KeyTable, batch: int
 ) -> Iterator[WindowBatch]:
-    """Batches of ``batch`` windows, consecutive ones of a key, then of the next."""
+    """Pack windows in order of key and id, ``batch`` windows per batch."""
     ordered = windows.take(np.lexsort((windows.ids, windows.keys)))
     for begin in range(0, len(ordered), batch):
         at = np.arange(begin, min(begin + batch, len(ordered)))

@@ -1,4 +1,4 @@
-"""The window buffer: each key's retained tuples, in order and contiguous in every column."""
+"""The window buffer: the retained tuples of each key, in order and contiguous in every column."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST_ROOM = 8
 
 
 def spread(lo: Int64s, lengths: Int64s) -> Int64s:
-    """The positions of all ranges ``lo[i] .. lo[i] + lengths[i]``, one after the other.
+    """The positions in all ranges ``lo[i] .. lo[i] + lengths[i]``, concatenated.
 
     >>> spread(np.array([5, 0]), np.array([2, 1]))
     array([5, 6, 0])
@@ -29,11 +29,11 @@ def spread(lo: Int64s, lengths: Int64s) -> Int64s:
 class WindowBuffer:
     """Columns in which each key has a segment that grows at its end and is evicted at its start.
 
-    A window's tuples are a slice ``column[lo:hi]``: a view, never a copy. A view stays as it is for
-    ever, since evicted room is not written again: a segment that is full moves to fresh room
-    twice as long, and when little of the whole is alive, all of it moves to fresh columns.
+    The tuples of a window are a slice ``column[lo:hi]``: a view, never a copy. A view does not
+    change, because evicted room is not written again. A full segment moves to fresh room, at least
+    twice as long as its tuples. When no room is left, all live tuples move to fresh columns.
 
-    Time O(1) amortised a tuple appended; space O(tuples alive + keys).
+    Time: amortised O(1) per tuple appended. Space: O(live tuples + keys).
     """
 
     def __init__(self) -> None:
@@ -46,12 +46,12 @@ class WindowBuffer:
 
     @property
     def columns(self) -> dict[str, Stored]:
-        """All columns, evicted tuples and free room included."""
+        """All columns, including evicted tuples and free room."""
         return {name: Stored(v, self._valid.get(name)) for name, v in self._values.items()}
 
     @property
     def axis(self) -> NDArray[Any]:
-        """The column of the tuples' places on their windows' axis; empty before the first tuple."""
+        """The tuples' positions on the axis of their windows. Empty before the first tuple."""
         return self._values.get(AXIS, np.zeros(0, np.int64))
 
     @property
@@ -60,7 +60,7 @@ class WindowBuffer:
 
     @property
     def alive(self) -> int:
-        """The number of tuples held."""
+        """The number of live tuples."""
         return int((self.tail - self.head).sum())
 
     def add_keys(self, n_keys: int) -> None:
@@ -71,7 +71,7 @@ class WindowBuffer:
         self._limit = np.concatenate([self._limit, new])
 
     def append(self, codes: Int64s, columns: Columns) -> None:
-        """Append tuples given in order of key; within a key in their order."""
+        """Append tuples, given in order of key and in their own order within a key."""
         self._adopt(columns)
         if len(codes) == 0:
             return
@@ -87,23 +87,23 @@ class WindowBuffer:
         self.tail[keys] += lengths
 
     def replace(self, keys: Int64s, codes: Int64s, columns: Columns) -> None:
-        """Give these keys other tuples in place of theirs."""
+        """Replace the tuples of these keys."""
         self.head[keys] = self.tail[keys] = self._limit[keys] = 0
         self.append(codes, columns)
 
     def contents(self) -> tuple[Int64s, dict[str, Stored]]:
-        """A copy of all tuples held, in order of key."""
+        """A copy of all live tuples, in order of key."""
         keys = np.arange(self.n_keys)
         at = self.positions_of(keys)
         columns = {name: column.take(at) for name, column in self.columns.items()}
         return np.repeat(keys, self.tail - self.head), columns
 
     def positions_of(self, keys: Int64s) -> Int64s:
-        """The positions of all tuples of these keys."""
+        """The positions of all live tuples of these keys."""
         return spread(self.head[keys], self.tail[keys] - self.head[keys])
 
     def _adopt(self, columns: Columns) -> None:
-        """Have every column, of a type that holds the new values, too."""
+        """Add missing columns, and widen those whose type cannot hold the new values."""
         for name, column in columns.items():
             held = self._values.get(name)
             if held is None:
@@ -122,7 +122,7 @@ class WindowBuffer:
         yield from ((self._valid, name) for name in self._valid)
 
     def _make_room(self, keys: Int64s, lengths: Int64s) -> None:
-        """Move the segments that are too short for so many more tuples."""
+        """Move the segments that have no room for ``lengths`` more tuples."""
         capacity = np.maximum(2 * (self.tail[keys] - self.head[keys]) + lengths, _LEAST_ROOM)
         is_full = self.tail[keys] + lengths > self._limit[keys]
         if self._end + int(capacity[is_full].sum()) > self._room():
@@ -139,7 +139,7 @@ class WindowBuffer:
         self._end += int(capacity.sum())
 
     def _renew(self, needed: int) -> None:
-        """Move all tuples alive to fresh columns with room for ``needed`` more."""
+        """Move all live tuples to fresh columns with room for at least ``needed`` more."""
         keys = np.flatnonzero(self.tail > self.head)
         alive = self.tail[keys] - self.head[keys]
         capacity = alive + alive // 2

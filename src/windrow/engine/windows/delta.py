@@ -42,6 +42,6 @@ class DeltaWindower(Windower):
         return RefusedTuple(
             f"DeltaWindow needs an attribute that never decreases within a key: {self.model.on!r}",
             f"{buffer.axis[position]} after {buffer.axis[position - 1]}",
-            "order the tuples with event_time() or order_by(), or add a key.",
+            "order the rows with event_time() or order_by(), or add a key.",
             key=int(np.flatnonzero(is_own)[0]),
         )

@@ -1,4 +1,4 @@
-"""Windows that have fired, and the columns they are ranges of."""
+"""Fired windows, and the columns of their tuples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from windrow.engine.windows.buffer import spread
 
 @dataclass(frozen=True)
 class FiredWindows:
-    """Windows in order of key: their ids and bounds, their tuples at ``lo:hi`` of the columns."""
+    """Windows in order of key. The tuples of a window are ``lo:hi`` of the columns."""
 
     keys: Int64s
     ids: Int64s
@@ -35,7 +35,7 @@ class FiredWindows:
 
 
 class TupleColumns:
-    """Named columns of tuples as they are stored."""
+    """Named columns of tuples, in stored form."""
 
     def __init__(self, storages: Mapping[str, ColumnStorage], stored: Mapping[str, Stored]) -> None:
         self.storages, self.stored = storages, stored
@@ -47,7 +47,7 @@ class TupleColumns:
         return TupleColumns(storages, stored)
 
     def shown(self, names: list[str]) -> dict[str, Any]:
-        """What windows of these columns are cut from."""
+        """The columns that the windows shown to a user are slices of."""
         return {
             name: self.storages[name].show(self.stored[name])
             if self.stored[name].valid is None and not self.storages[name].is_object
@@ -59,7 +59,7 @@ class TupleColumns:
         return self.storages[name].to_python(self.stored[name].slice(lo, hi))
 
     def compact(self, windows: FiredWindows) -> tuple[TupleColumns, FiredWindows]:
-        """Only the tuples of these windows, each once, and the windows as ranges of those."""
+        """The tuples of these windows only, each once, and the windows as ranges of them."""
         first = np.flatnonzero(np.diff(windows.keys, prepend=-1))
         lo = np.minimum.reduceat(windows.lo, first)
         lengths = np.maximum.reduceat(windows.hi, first) - lo
@@ -75,7 +75,7 @@ class TupleColumns:
 
 
 class _ShownWhenCut:
-    """A column with nulls or objects: each window's part is made as a user sees it when cut."""
+    """A column with nulls or objects, converted to the form a user sees slice by slice."""
 
     def __init__(self, storage: ColumnStorage, stored: Stored) -> None:
         self.storage, self.stored = storage, stored

@@ -1,4 +1,4 @@
-"""The windowers of windows that are intervals: of time, or of ranks."""
+"""The windowers of windows that are intervals of time or of ranks."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from windrow.kernels.interval_windows import fire_intervals
 
 @register_windower(IntervalWindow)
 class IntervalWindower(Windower):
-    """Intervals of time: windows fire, for all keys alike, when the watermark reaches their end."""
+    """Intervals of time. A window fires for all keys when the watermark reaches its end."""
 
     model: IntervalWindow
     fired = BEGINNING
-    """The last window that has fired."""
+    """The id of the last window that has fired."""
 
     def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:
         next_id = np.full(buffer.n_keys, self.fired + 1, np.int64)
@@ -39,14 +39,14 @@ class IntervalWindower(Windower):
     def judge_late(
         self, positions: Int64s, codes: Int64s, reached: int, buffer: WindowBuffer
     ) -> Late:
-        """A tuple counts in those of its windows whose end has not been reached."""
+        """A late tuple still counts in those of its windows whose end has not been reached."""
         first, last = self.model.mapping(positions)
         _, end = self.model.bounds(last)
         has_any = first <= last
         return Late(has_any & (end > reached), has_any & (end <= reached), last)
 
     def _fire(self, buffer: WindowBuffer, next_id: Int64s, reached: Int64s) -> FiredWindows:
-        """The windows from ``next_id`` on whose end each key's axis has reached."""
+        """Fire each key's windows from ``next_id`` on, up to those that end at ``reached``."""
         model, share = self.model, self.share
         found = fire_intervals(
             buffer.axis,
@@ -75,7 +75,7 @@ class IntervalWindower(Windower):
 
 @register_windower(CountWindow)
 class CountWindower(IntervalWindower):
-    """Intervals of ranks: a window fires when its last tuple has taken its place."""
+    """Intervals of ranks. A window fires when its last tuple has taken its place."""
 
     remembers = ("next_id",)
 

@@ -1,4 +1,4 @@
-"""Placing tuples: each takes its place in its key's order once the watermark has passed it."""
+"""Placing: a tuple takes its place in the order of its key once the watermark has passed it."""
 
 from __future__ import annotations
 
@@ -16,37 +16,38 @@ from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.kernels.groups import sort_codes
 
 _MANY = 64
-"""Batches that are held back apart; more are put together."""
+"""The most batches that are held back separately. If there are more, they are merged."""
 
 
 @dataclass(frozen=True)
 class Passed:
-    """Tuples the watermark passes now, and those it had passed when they came, at ``previous``."""
+    """The tuples that are released when the watermark advances from ``previous``."""
 
     parts: tuple[pa.Table, ...]
-    """The tuples that take their place, in parts one after the other."""
+    """The tuples that take their place now. Each part comes before the next."""
     late: pa.Table | None
+    """Tuples that the watermark had already passed when they arrived."""
     previous: int
 
     @property
     def tuples(self) -> pa.Table | None:
-        """All parts in one."""
+        """All parts as one table."""
         return _joined(self.parts) if self.parts else None
 
 
 class Placing:
-    """Holds tuples back until the watermark has passed them, then gives them in order.
+    """Holds tuples back until the watermark has passed them.
 
-    Without event time every tuple takes its place as it comes.
+    Without event time, every tuple takes its place as it arrives.
     """
 
     def __init__(self, is_timed: bool, order_by: Sequence[str]) -> None:
         self.is_timed, self.order_by = is_timed, list(order_by)
         self.pending: dict[int, pa.Table] = {}
-        """Tuples held back, of each batch by its number: of a batch they only become fewer."""
+        """Tuples held back, by the number of their batch. A batch only ever loses tuples."""
         self.watermark = BEGINNING
         self.next_number = 0
-        """Of the next batch: numbers are never used twice, so that copies agree on what has one."""
+        """The number of the next batch. Numbers are never reused, so all copies agree on them."""
 
     def add(self, tuples: pa.Table) -> None:
         if len(tuples):
@@ -54,7 +55,7 @@ class Placing:
             self.next_number += 1
 
     def advance(self, watermark: int) -> Passed:
-        """Move the watermark on; the tuples that take their place now."""
+        """Advance the watermark and return the tuples that it releases."""
         previous, self.watermark = self.watermark, max(self.watermark, watermark)
         pending, self.pending = self.pending, {}
         if not self.is_timed:
@@ -82,7 +83,7 @@ class Placing:
         return sum(map(len, self.pending.values()))
 
     def edges(self, size: int) -> list[int]:
-        """Times that cut the tuples held back, if they are many, into parts of about ``size``."""
+        """Times that cut the tuples held back into parts of about ``size``; none if few wait."""
         waiting = self.waiting
         if not self.is_timed or waiting <= 2 * size:
             return []
@@ -93,12 +94,12 @@ class Placing:
         return edges
 
     def restore(self, pending: dict[int, pa.Table], watermark: int, next_number: int) -> None:
-        """Hold back what another did at the watermark."""
+        """Take over the tuples that a copy of this worker holds back at the watermark."""
         self.pending = {n: split_at(tuples, watermark)[1] for n, tuples in pending.items()}
         self.watermark, self.next_number = watermark, next_number
 
     def order(self, tuples: pa.Table, codes: Int64s) -> Int64s:
-        """The order of tuples by key, time, ``order_by`` and arrival."""
+        """The permutation that sorts tuples by key, time, ``order_by`` and arrival."""
         if self.is_in_order(tuples):
             return sort_codes(codes)[1]
         keys: list[Any] = [codes, time_of(tuples)] if self.is_timed else [codes]
@@ -109,7 +110,7 @@ class Placing:
         return np.lexsort(keys[::-1])
 
     def is_in_order(self, tuples: pa.Table) -> bool:
-        """Whether tuples stand in their order already, keys aside."""
+        """Whether tuples are already in order, regardless of their keys."""
         if self.order_by:
             return False
         times = time_of(tuples) if self.is_timed else np.zeros(len(tuples), np.int64)
@@ -121,7 +122,7 @@ class Placing:
 
 
 def next_ranks(codes: Int64s, count: Int64s) -> Int64s:
-    """The ranks of tuples in order of key; ``count``, those come before of each key, moves on.
+    """Rank tuples given in order of key; ``count``, the number of tuples per key, is updated.
 
     >>> count = np.array([5, 0])
     >>> next_ranks(np.array([0, 0, 1]), count), count
@@ -139,26 +140,26 @@ def time_of(tuples: pa.Table) -> Int64s:
 
 
 def ascends(times: Int64s) -> bool:
-    """Whether times are in order."""
+    """Whether times are in ascending order."""
     return bool((times[1:] >= times[:-1]).all())
 
 
 def _joined(parts: Sequence[pa.Table]) -> pa.Table:
-    """Parts one after the other; promoted to one schema where one has a column of nulls only."""
+    """Concatenate parts. A column that is all null in one part takes the type of the others."""
     if len(parts) == 1:
         return parts[0]
     return pa.concat_tables(parts, promote_options="permissive")
 
 
 def _follow_each_other(parts: list[pa.Table], are_ties_ordered: bool) -> bool:
-    """Whether parts are in order of time, and each behind the one before."""
+    """Whether each part is in order of time and comes after the part before it."""
     if len(parts) < 2:
         return True
     last = BEGINNING
     for part in parts:
         times = time_of(part)
-        # Ties are in order where parts come as they arrived, which those numbered may not, and
-        # where nothing else orders them.
+        # A tie across parts is in order only if the parts are in order of arrival and nothing else
+        # breaks ties. Tuples with an arrival number may come in another order.
         has_ties = are_ties_ordered or ARRIVAL in part.column_names
         is_behind = int(times[0]) > last if has_ties else int(times[0]) >= last
         if not is_behind or not ascends(times):
@@ -168,7 +169,7 @@ def _follow_each_other(parts: list[pa.Table], are_ties_ordered: bool) -> bool:
 
 
 def split_at(tuples: pa.Table, time: int) -> tuple[pa.Table, pa.Table]:
-    """The tuples before a time, and the others; without a copy where they are in order."""
+    """The tuples before a time, and the others. Tuples in order of time are not copied."""
     if len(tuples) == 0 or time in (BEGINNING, END_OF_STREAM):
         nothing = tuples.slice(0, 0)
         return (tuples, nothing) if time == END_OF_STREAM else (nothing, tuples)

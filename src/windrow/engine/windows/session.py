@@ -14,7 +14,7 @@ from windrow.kernels.triggered_windows import fire_sessions
 
 @register_windower(SessionWindow)
 class SessionWindower(Windower):
-    """A session fires when the watermark is past its end: a tuple at the end would still join."""
+    """A session fires when the watermark is past its end: a tuple at the end still joins it."""
 
     model: SessionWindow
     remembers = ("next_id", "scanned")
@@ -34,7 +34,7 @@ class SessionWindower(Windower):
     def judge_late(
         self, positions: Int64s, codes: Int64s, reached: int, buffer: WindowBuffer
     ) -> Late:
-        """A tuple is kept if its session is open: not past its end, or with a tuple held."""
+        """A late tuple is kept if its session has not ended or has tuples in the buffer."""
         keys = np.unique(codes)
         held = buffer.positions_of(keys)
         held_codes = np.repeat(keys, buffer.tail[keys] - buffer.head[keys])

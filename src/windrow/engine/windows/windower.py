@@ -1,4 +1,4 @@
-"""The windower of a model: which windows of which keys fire as the watermark moves on."""
+"""The windower of a model decides which windows fire as the watermark advances."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Share:
-    """Which windows are computed here: those of the hosted ones of n workers.
+    """The share of the windows that is computed here.
 
-    Window i of a key is worker ``(hash + i // batch) mod n``'s.
+    Window i of a key belongs to worker ``(hash(key) + i // batch) mod n``. The share consists of
+    the windows of the ``hosted`` workers.
     """
 
     hosted: Mask = field(default_factory=lambda: np.ones(1, np.bool_))
@@ -39,81 +40,82 @@ class Share:
         return Share(np.arange(n) == worker, batch)
 
     def hosts(self, shifts: Int64s, ids: Int64s) -> Mask:
-        """Whether windows are computed here; ``shifts`` are the hashes of their keys modulo n."""
+        """Which windows are computed here; ``shifts`` are the hashes of their keys modulo n."""
         is_hosted: Mask = self.hosted[(shifts + ids // self.batch) % self.n]
         return is_hosted
 
 
 @dataclass(frozen=True)
 class Late:
-    """What becomes of late tuples; a tuple between hopping windows is neither kept nor lost."""
+    """Which late tuples are kept and lost. A tuple between hopping windows is neither."""
 
     is_kept: Mask
-    """Those that count in a window that has not fired."""
+    """The tuples that count in a window that has not fired."""
     is_lost: Mask
-    """Those whose windows have all fired."""
+    """The tuples whose windows have all fired."""
     last_id: Int64s | None = None
-    """The last window of each tuple, where its own position tells its windows."""
+    """The last window of each tuple, for models where the tuple's position determines it."""
 
 
 class Windower(ABC):
-    """The windows of one model over a buffer; its state is a few numbers per key.
+    """Finds the windows of one model in a buffer. Its state is a few numbers per key.
 
-    A subclass is registered for its model with ``register_windower``, names the numbers it
-    ``remembers`` and finds them, one array per name, in ``by_key``; they are 0 for a new key.
-    Where windows lie on the axis of ranks, ``count`` is among them without being named.
+    A subclass is registered for its model with ``register_windower``. It lists the names of its
+    numbers in ``remembers``; ``by_key`` has an array for each name, with 0 for new keys. A windower
+    of ranks has ``count`` without listing it.
     """
 
     remembers: ClassVar[tuple[str, ...]] = ()
-    """What it knows of each key. Under ``count`` the tuples that took their place are counted."""
+    """Names of the numbers kept per key. ``count`` is the number of tuples placed so far."""
     may_precede_evicted: ClassVar[bool] = False
-    """Whether a late tuple that is kept may stand before tuples already evicted."""
+    """Whether a late tuple that is kept may come before tuples that were already evicted."""
 
     def __init__(self, model: WindowModel, share: Share | None = None, pane: int = 1) -> None:
         self.model, self.share = model, share or Share()
         self.pane = pane
-        """How many tuples a rank in the buffer stands for: with panes in place of tuples, many."""
+        """How many tuples one rank in the buffer stands for: more than one if it holds panes."""
         counted = ("count",) if model.axis is Axis.RANK else ()
         self.by_key: dict[str, NDArray[Any]] = {
             name: np.zeros(0, np.int64) for name in (*counted, *self.remembers)
         }
         self.shifts = np.zeros(0, np.int64)
-        """The hashes of the keys modulo the number of workers that share the windows."""
+        """The hash of each key modulo the number of workers that share the windows."""
 
     @abstractmethod
     def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:
         """The windows that fire at the watermark, in order of key.
 
-        Key k's tuples are at ``buffer.head[k]`` to ``buffer.tail[k]`` of ``buffer.columns``, with
-        their places on the model's axis in ``buffer.axis``. Tuples that no later window holds are
-        evicted by moving ``buffer.head`` on. At END_OF_STREAM open windows may fire as they are.
+        The tuples of key k are ``buffer.head[k]`` to ``buffer.tail[k]`` of ``buffer.columns``;
+        ``buffer.axis`` has their positions on the model's axis. This method advances
+        ``buffer.head`` to evict tuples that no later window contains. At END_OF_STREAM, open
+        windows may fire as they are.
         """
 
     def pass_by(self, watermark: int) -> None:
-        """Move on to the watermark before there is any tuple."""
+        """Advance to the watermark before the first tuple has arrived."""
         return
 
     def judge_late(
         self, positions: Int64s, codes: Int64s, reached: int, buffer: WindowBuffer
     ) -> Late:
-        """What becomes of tuples that come behind ``reached``: none finds a place among others."""
+        """Judge tuples that arrive behind the watermark ``reached``. By default, all are lost."""
         return Late(np.zeros(len(codes), np.bool_), np.ones(len(codes), np.bool_))
 
     def add_keys(self, shifts: Int64s) -> None:
-        """Know more keys."""
+        """Add keys with these ``shifts``."""
         self.shifts = np.concatenate([self.shifts, shifts])
         for name, known in self.by_key.items():
             self.by_key[name] = np.concatenate([known, np.zeros(len(shifts), known.dtype)])
 
     def forget_keys(self) -> None:
-        """Know no key any more."""
+        """Forget all keys."""
         self.shifts = self.shifts[:0]
         self.by_key = {name: known[:0] for name, known in self.by_key.items()}
 
     def place(self, codes: Int64s, ranks: Int64s | None = None) -> Int64s | None:
-        """Count tuples, in order of key, as they take their place; their ranks, if it counts.
+        """Count tuples, given in order of key, and return their ranks; None if it keeps no count.
 
-        Tuples that have been ranked before bring their ranks along.
+        ``ranks`` are those of tuples that were ranked earlier.
         """
         count = self.by_key.get("count")
         if count is None:
@@ -125,20 +127,20 @@ class Windower(ABC):
         return ranks
 
     def merged(self, keys: Int64s) -> None:
-        """Late tuples now stand among the tuples held of these keys."""
+        """Take note that late tuples were merged into the tuples held of these keys."""
         return
 
     def scalars(self) -> dict[str, Any]:
-        """What it knows besides ``by_key``."""
+        """The state that is not kept per key."""
         return {}
 
     def restore(self, by_key: dict[str, NDArray[Any]], scalars: dict[str, Any]) -> None:
-        """Take up the state of another windower of this model."""
+        """Take over the state of another windower of this model."""
         self.by_key = {name: by_key[name].copy() for name in self.by_key}
 
 
 class RefusedTuple(WindrowError):
-    """A tuple that the model does not allow; the worker, which knows the key's value, names it."""
+    """The model does not allow a tuple. The worker adds the key's value to the message."""
 
     def __init__(self, rule: str, got: str, hint: str, key: int) -> None:
         super().__init__(rule, got, hint)
@@ -153,7 +155,7 @@ Kind = TypeVar("Kind", bound=type[Windower])
 
 
 def register_windower(*models: type[WindowModel]) -> Callable[[Kind], Kind]:
-    """Class decorator: the windower of these models, and of those derived from them."""
+    """Class decorator that registers a windower for these models and their subclasses."""
 
     def register(windower: Kind) -> Kind:
         _WINDOWERS.update(dict.fromkeys(models, windower))
@@ -163,10 +165,10 @@ def register_windower(*models: type[WindowModel]) -> Callable[[Kind], Kind]:
 
 
 def windower_class(model: WindowModel) -> type[Windower]:
-    """The windower registered for the model's class or its nearest base.
+    """The windower registered for the model's class or its nearest base class.
 
-    It is looked up where a query is lowered and travels with the workers: in a Spark worker,
-    nothing needs to have been registered.
+    It is looked up on the driver when a query is lowered, and is sent along with the workers. So
+    Spark's Python workers need no registrations.
     """
     for base in type(model).__mro__:
         if base in _WINDOWERS:

@@ -1,1 +1,1 @@
-"""Workers: they own the window state of what they receive."""
+"""Workers: each owns the window state of the tuples it receives."""

@@ -1,4 +1,4 @@
-"""Agnostic workers: a windower decides the windows, executors only compute them."""
+"""Agnostic workers: a windower forms the windows, and executors only compute them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from windrow.engine.workers.window_worker import WindowWorker
 from windrow.engine.workers.worker import Message, Worker
 
 _BATCHES_EACH = 4
-"""Batches for each executor at a time: enough to even out windows of unequal cost."""
+"""Batches per executor, dealt in turn: a static assignment that spreads runs of costly windows."""
 
 
 class WindowerWorker(WindowWorker):
-    """Keeps the tuples of open windows and, as windows fire, hands on packed batches of them.
+    """Keeps the tuples of open windows and sends fired windows on in packed batches.
 
-    At least ``batch`` windows each, and no more batches than keep ``executors`` busy: the windows
-    of a batch share their tuples.
+    A batch has at least ``batch`` windows, if there are so many. The windows of a batch share their
+    tuples, so it makes no more batches than needed to keep ``executors`` busy.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class WindowerWorker(WindowWorker):
 
 
 class Executor(Worker):
-    """Computes the windows it is sent; holds nothing between batches."""
+    """Computes the windows it is sent. It holds no state between batches."""
 
     def __init__(self, query: WindowQuery, evaluator: Evaluator) -> None:
         self.query, self.evaluator = query, evaluator

@@ -1,4 +1,4 @@
-"""The geometry of a worker: the windows it computes and the axis they lie on."""
+"""The geometry of a worker: the windows that it computes, and their axis."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from windrow.engine.windows.windower import Windower, windower_class
 
 @dataclass(frozen=True)
 class Geometry:
-    """The windows a worker computes, with their windower, and the column that is their axis.
+    """The windows that a worker computes, their windower, and the column of their axis.
 
-    ``axis`` is TIME, RANK, PIECE, the name of an attribute, or None for ranks counted by the
-    worker. On the axis of pieces, panes of ``pane`` from ``origin`` on, the watermark is in panes.
-    Windowers are looked up when the geometry is made: on the driver.
+    ``axis`` is TIME, RANK, PIECE, the name of an attribute, or None if the worker counts the ranks
+    itself. On the axis PIECE, the watermark is counted in panes of length ``pane`` from ``origin``
+    on. The windowers are looked up when the geometry is made, on the driver.
     """
 
     model: WindowModel
     windower: type[Windower]
     judge: type[Windower]
-    """The windower of the query's own windows: it tells which late tuples find one."""
+    """The windower of the query's own windows, which decides which late tuples are kept."""
     axis: str | None
     pane: int = 1
     origin: int = 0
 
     @staticmethod
     def of(model: WindowModel, axis: str | None) -> Geometry:
-        """The query's own windows."""
+        """The query's own windows over tuples."""
         windower = windower_class(model)
         return Geometry(model, windower, windower, axis)
 
@@ -54,25 +54,25 @@ class Geometry:
 
     @property
     def is_placed(self) -> bool:
-        """Whether an earlier worker has put the tuples in order."""
+        """Whether an earlier worker has already placed the tuples."""
         return self.axis in (RANK, PIECE)
 
     def placing(self, query: WindowQuery) -> Placing:
-        """How tuples take their place."""
+        """How this worker places tuples."""
         if self.is_placed:
             assert self.axis is not None
             return Placing(False, [self.axis])
         return Placing(query.time is not None, query.order_by)
 
     def reached(self, watermark: int) -> int:
-        """The watermark in units of the axis."""
+        """Convert the watermark to the units of the axis."""
         if self.axis != PIECE or watermark in (BEGINNING, END_OF_STREAM):
             return watermark
         return (watermark - self.origin) // self.pane
 
 
 def own_axis(model: WindowModel) -> str | None:
-    """The axis of a worker that sees all tuples of its keys; None if it counts ranks itself."""
+    """The axis for a worker that sees all tuples of its keys; None if it counts ranks."""
     if model.axis is Axis.RANK:
         return None
     return TIME if model.axis is Axis.TIME else model.columns[0]

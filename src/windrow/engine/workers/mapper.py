@@ -1,4 +1,4 @@
-"""The mapper of Win_MapReduce: partials of its part of every window."""
+"""The mapper of Win_MapReduce: computes the partials of its part of every window."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from windrow.engine.workers.worker import Message
 
 
 class Mapper(WinSeqWorker):
-    """Has some of the tuples of every window, one ``part``; gives the partials of these."""
+    """Gets one ``part`` of the tuples of every window and computes the partials of it."""
 
     def __init__(
         self,

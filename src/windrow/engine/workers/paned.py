@@ -1,4 +1,4 @@
-"""The two stages of Pane_Farm: partials of panes, then windows over panes."""
+"""The two stages of Pane_Farm: partials of panes, then windows over these partials."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from windrow.engine.workers.worker import Message
 
 
 class PaneLevelWorker(WinSeqWorker):
-    """The pane-level query: a partial of each pane.
+    """The pane-level query: one partial per pane.
 
-    A tuple late for its pane may still count in windows that have not fired: it makes a partial
-    of its own, a second one of that pane.
+    A tuple that is late for its pane may still count in windows that have not fired. Such tuples
+    give a further partial of that pane.
     """
 
     def take(self, passed: Passed) -> list[Message]:
@@ -32,7 +32,7 @@ class PaneLevelWorker(WinSeqWorker):
         return given + super().take(Passed((open_panes,), None, passed.previous))
 
     def _give_late(self, late: pa.Table) -> list[Message]:
-        """Partials of panes that have fired."""
+        """Partials of late tuples, whose panes have already fired."""
         if len(late) == 0:
             return []
         codes = self.codes(late)
@@ -47,7 +47,7 @@ class PaneLevelWorker(WinSeqWorker):
 
 
 class WindowLevelWorker(WinSeqWorker):
-    """The window-level query: windows over panes; their ids and bounds are the query's own."""
+    """The window-level query: windows over panes, with the ids and bounds of the query."""
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         start, end = mapped(self.query.model).bounds(windows.ids)

@@ -1,4 +1,4 @@
-"""Win_Seq over panes: it keeps partials of panes in place of tuples, for the hot path."""
+"""Win_Seq over panes: faster workers that keep partials of panes instead of tuples."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from windrow.kernels.rank_reduce import count_keys
 
 
 class PanedWinSeq(WindowLevelWorker):
-    """Reduces each batch to partials of panes in one pass and keeps those in place of tuples.
+    """Reduces each batch to partials of panes in one pass and keeps them instead of tuples.
 
-    For counts, sums and extremes of numbers, which are not order-sensitive: in time and
-    landmark windows a tuple counts at once, wherever in the batch it stands. Several partials of
-    one pane, from batches that share it, stand side by side.
+    It computes counts, sums and extremes of numbers, which do not depend on order. So in time and
+    landmark windows a tuple counts at once, before the watermark has passed it. A pane that spans
+    several batches has several partials.
 
-    Time per batch: O(its tuples + windows fired); space O(panes of open windows).
+    Time per batch: O(tuples of the batch + fired windows). Space: O(partials of open windows).
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class PanedWinSeq(WindowLevelWorker):
         columns: dict[str, pa.DataType],
         share: Share,
     ) -> None:
-        # What is placed here are tuples; of their panes the order does not matter.
+        # Tuples are placed only if they are ranked here. The order of panes does not matter.
         is_ranked_here = axis is None
         placing = Placing(
             is_ranked_here and query.time is not None, query.order_by if is_ranked_here else ()
@@ -70,7 +70,7 @@ class PanedWinSeq(WindowLevelWorker):
         self._keep(panes.codes, {AXIS: Stored(panes.panes), **panes.columns})
 
     def _in_time(self, tuples: pa.Table, previous: int) -> pa.Table:
-        """The tuples that still find a window."""
+        """The tuples that still belong to an open window."""
         times = np.asarray(tuples[TIME].to_numpy())
         if len(times) == 0 or int(times.min()) >= previous:
             return tuples
@@ -79,7 +79,7 @@ class PanedWinSeq(WindowLevelWorker):
         return pa.concat_tables([tuples.filter(pa.array(times >= previous)), kept])
 
     def _in_order(self, tuples: pa.Table, codes: Int64s) -> tuple[pa.Table, Int64s]:
-        """By time and ``order_by``: within a key that is the order of ranks."""
+        """Sort tuples by time and ``order_by``. Within a key, this is the order of ranks."""
         if not self.placing.is_in_order(tuples):
             order = self.placing.order(tuples, np.zeros(len(tuples), np.int64))
             return tuples.take(order), codes[order]
@@ -87,9 +87,9 @@ class PanedWinSeq(WindowLevelWorker):
 
 
 class ReducedWinSeq(WindowLevelWorker):
-    """Is sent partials of panes that an emitter has made; keeps them as they come.
+    """Receives the partials of panes that an emitter computed, and keeps them.
 
-    All tuples of a pane have the same windows, so that lateness can be told of panes.
+    All tuples of a pane belong to the same windows, so lateness can be judged per pane.
     """
 
     def take(self, passed: Passed) -> list[Message]:

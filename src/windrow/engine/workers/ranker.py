@@ -1,4 +1,4 @@
-"""The ranker: gives each tuple its rank, for workers that see only some of a key's tuples."""
+"""The ranker: ranks tuples for workers that see only some of the tuples of a key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from windrow.engine.workers.worker import KeyedWorker, Message
 
 
 class Ranker(KeyedWorker):
-    """Hands tuples on with their rank once they have taken their place."""
+    """Sends tuples on with their rank once they have taken their place."""
 
     def __init__(self, query: WindowQuery) -> None:
         super().__init__(query, Placing(query.time is not None, query.order_by))

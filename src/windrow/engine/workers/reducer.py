@@ -1,4 +1,4 @@
-"""The reducer of Win_MapReduce: puts the parts of each window together."""
+"""The reducer of Win_MapReduce: combines the parts of each window."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from windrow.engine.workers.worker import Message, Worker
 
 
 class Reducer(Worker):
-    """Combines the parts of windows; all parts of a window come with the same watermark."""
+    """Combines the parts of windows. All parts of a window arrive at the same watermark."""
 
     def __init__(self, query: WindowQuery) -> None:
         self.query = query
@@ -37,7 +37,7 @@ class Reducer(Worker):
 def windows_of_parts(
     query: WindowQuery, parts: pa.Table
 ) -> tuple[TupleColumns, FiredWindows, KeyTable]:
-    """The partials of parts in order, and the windows as ranges of them."""
+    """The partials in order of key, window and part, and the windows as ranges of them."""
     keys = KeyTable(query.keys)
     codes = keys.codes(parts)
     ids, part = (np.asarray(parts[c].to_numpy()) for c in (PIECE, PART))

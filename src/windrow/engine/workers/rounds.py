@@ -1,7 +1,7 @@
-"""Synchronous loops of map and reduce: what one round's reducer makes, the next one's mappers get.
+"""Map and reduce in several rounds (De Matteis 2016, section 3.4).
 
-000_53e00946f2e25bcb, section 3.4. The parts of windows travel along with what is made of them: from
-the mappers of a round through its reducers to the mappers of the next.
+The mappers of a round get the results of the previous round. The parts of windows travel with the
+results: from the mappers of a round, through its reducers, to the mappers of the next round.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from windrow.engine.workers.reducer import windows_of_parts
 from windrow.engine.workers.worker import Message, Worker
 
 MADE = "windrow.made"
-"""The control column of what a round made of a window, pickled."""
+"""The control column with the pickled result of a round for a window."""
 
 
 class RoundEvaluator(PiecesOfWindows):
-    """Partials of parts in one round, given what the round before made of their windows."""
+    """Computes the partials of one round, given the previous round's results for the windows."""
 
     def __init__(self, query: WindowQuery, number: int) -> None:
         super().__init__(query, [])
@@ -58,7 +58,7 @@ def _round(query: WindowQuery, number: int) -> Round:
 
 
 class RoundMapper(Worker):
-    """Maps its parts of windows; hands on partials and, for the next round, the parts."""
+    """Maps its parts of windows. Sends on the partials and, before the last round, the parts."""
 
     def __init__(self, query: WindowQuery, number: int, is_last: bool) -> None:
         self.query, self.is_last = query, is_last
@@ -95,7 +95,7 @@ class RoundMapper(Worker):
 
 
 class RoundReducer(Worker):
-    """Reduces a round that is not the last; hands on what it makes, and the parts as they came."""
+    """Reduces a round other than the last. It sends on its results and the parts, unchanged."""
 
     def __init__(self, query: WindowQuery, number: int) -> None:
         self.query, self.number = query, number

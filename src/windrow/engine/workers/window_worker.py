@@ -1,4 +1,4 @@
-"""A worker that keeps the tuples of open windows and hands windows on as they fire."""
+"""A worker that keeps the tuples of open windows and passes windows on as they fire."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ from windrow.engine.workers.worker import KeyedWorker, Message
 
 CHUNK = "chunk "
 LEAST_FORGOTTEN = 10_000
-"""So many keys are remembered in any case."""
+"""With fewer keys than this, none are forgotten."""
 
 
 class WindowWorker(KeyedWorker):
-    """Keeps the tuples of its windows in a buffer; what becomes of fired windows is ``give``.
+    """Keeps the tuples of its windows in a buffer. Subclasses implement ``give`` for fired windows.
 
-    Time per batch: O(its tuples + windows fired), whatever is held. Lateness is judged by the
-    query's own windows, whichever are computed here. A tuple sent to several shares ``outer`` of
-    the windows is counted as dropped by the one with its last window.
+    Time per batch: O(tuples of the batch + fired windows), regardless of how many tuples are held.
+
+    Lateness is judged by the query's own windows, even if panes are computed here. If a tuple is
+    sent to several workers, the worker whose share ``outer`` contains the tuple's last window
+    counts it as dropped.
     """
 
     def __init__(
@@ -53,14 +55,14 @@ class WindowWorker(KeyedWorker):
         self.judge = geometry.judge(query.model)
         self.buffer = WindowBuffer()
         self.log: ChunkLog | None = None
-        """What the buffer holds, as it is stored; none where no state is."""
+        """The stored form of the buffer; None until the state is first asked for."""
         self.forgotten = 0
-        """How many times keys were forgotten, and the others given other codes."""
+        """How many times keys were forgotten and the others renumbered."""
         self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
 
     @abstractmethod
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
-        """Hand fired windows, at least one, on."""
+        """Pass fired windows on. There is at least one."""
 
     def add_keys(self, n: int) -> None:
         self.buffer.add_keys(len(self.keys))
@@ -85,7 +87,10 @@ class WindowWorker(KeyedWorker):
         return given
 
     def _forget_keys(self) -> None:
-        """Forget keys without a tuple, once they are most, where windows remember none."""
+        """Forget keys without tuples once they are the majority.
+
+        Only for windowers that keep no numbers per key.
+        """
         is_held = self.buffer.tail > self.buffer.head
         n_held = int(np.count_nonzero(is_held))
         if self.windower.by_key or len(self.keys) < max(2 * n_held, LEAST_FORGOTTEN):
@@ -103,12 +108,12 @@ class WindowWorker(KeyedWorker):
         self.forgotten += 1
 
     def named(self, columns: dict[str, Stored]) -> TupleColumns:
-        """Columns of tuples as evaluators take them."""
+        """Columns of tuples in the form that evaluators take."""
         axis = ColumnStorage(pa.from_numpy_dtype(columns[AXIS].values.dtype))
         return TupleColumns(self.storages | {AXIS: axis}, columns)
 
     def take(self, passed: Passed) -> list[Message]:
-        """Put tuples into the buffer; what late ones give at once."""
+        """Put tuples into the buffer and return messages that must be sent at once."""
         tuples = passed.tuples
         if passed.late is not None:
             late = self._not_too_late(passed.late, passed.previous)
@@ -118,14 +123,14 @@ class WindowWorker(KeyedWorker):
         return []
 
     def _place(self, tuples: pa.Table, codes: Int64s) -> None:
-        """Put tuples of these keys into their places."""
+        """Put tuples of these keys into the buffer, in order."""
         order = self.placing.order(tuples, codes)
         codes, axis = codes[order], self._positions(tuples, order)
         if axis is None:
             axis = self.windower.place(codes)
             assert axis is not None
         elif self.geometry.is_placed:
-            # The rank of a piece is that of its last tuple.
+            # A piece counts up to the rank of its last tuple.
             self.windower.place(codes, (axis + 1) * self.geometry.pane - 1)
         else:
             self.windower.place(codes)
@@ -137,7 +142,7 @@ class WindowWorker(KeyedWorker):
         if self.log is None:
             return
         if has_merged and self.windower.may_precede_evicted:
-            # The log must not bring evicted tuples behind a late one back.
+            # Restoring the log must not bring back evicted tuples that come after a late one.
             self.log.compact(self.buffer)
         else:
             self.log.append(codes, columns)
@@ -156,7 +161,7 @@ class WindowWorker(KeyedWorker):
         return late.is_lost & self.outer.hosts(self.shifts(codes, self.outer.n), late.last_id)
 
     def _positions(self, tuples: pa.Table, order: Int64s) -> NDArray[Any] | None:
-        """The places of tuples on the axis, put in order; None if they are yet to be ranked."""
+        """The positions of tuples on the axis, in order; None if they are not ranked yet."""
         if self.geometry.axis is None:
             return None
         axis = np.asarray(tuples[self.geometry.axis].to_numpy())
@@ -164,19 +169,22 @@ class WindowWorker(KeyedWorker):
         return axis[order].astype(wide, copy=False)
 
     def _stored(self, tuples: pa.Table, order: Int64s, axis: NDArray[Any]) -> dict[str, Stored]:
-        """The columns to keep of tuples, put in order, and their places on the axis."""
+        """The columns of tuples to keep, in order, with the positions on the axis."""
         columns = {name: s.store(tuples[name]).take(order) for name, s in self.storages.items()}
         return {**columns, AXIS: Stored(axis)}
 
     def _append(self, codes: Int64s, columns: dict[str, Stored]) -> bool:
-        """Append to the buffer, merge in what belongs before tuples held; whether any did."""
+        """Append tuples to the buffer, or merge them with the tuples held of their key.
+
+        Return whether any tuple belongs before one that is held.
+        """
         is_before = np.zeros(len(codes), np.bool_)
         tail = self.buffer.tail[codes]
         is_held = tail > self.buffer.head[codes]
         if is_held.any() and not self.query.model.ranks_tuples:
             last = self.buffer.axis[np.where(is_held, tail - 1, 0)]
             axis = columns[AXIS].values
-            # A tie belongs before one held if order_by says so.
+            # With order_by, a tie may belong before the tuple that is held.
             has_order = bool(self.query.order_by) and not self.geometry.is_placed
             is_before = is_held & ((axis <= last) if has_order else (axis < last))
         is_merged = np.isin(codes, codes[is_before]) if is_before.any() else is_before
@@ -189,7 +197,7 @@ class WindowWorker(KeyedWorker):
         return bool(is_before.any())
 
     def _merge(self, codes: Int64s, columns: dict[str, Stored]) -> None:
-        """Put tuples among those held, in order. Time O(tuples held of their keys)."""
+        """Merge tuples with the n tuples held of their keys, in order. Time O(n log n)."""
         keys = np.unique(codes)
         held = self.buffer.positions_of(keys)
         lengths = self.buffer.tail[keys] - self.buffer.head[keys]
@@ -211,7 +219,7 @@ class WindowWorker(KeyedWorker):
         return sorting
 
     def _kept_log(self) -> ChunkLog:
-        """The log, which begins with what the buffer holds."""
+        """The log. It is created on first use, with the contents of the buffer."""
         if self.log is None:
             length = self.geometry.model.pane_length if self.geometry.axis == TIME else None
             self.log = ChunkLog(length, self._sorting)
@@ -222,7 +230,7 @@ class WindowWorker(KeyedWorker):
         return pa.table({CODE: chunk.codes, **self.named(chunk.columns).to_arrow()})
 
     def _chunk(self, name: str, read: Callable[[], pa.Table]) -> Chunk:
-        """A chunk that was stored under this name."""
+        """Read the chunk stored under this name."""
         table = read()
         columns = {n: s.store(table[n]) for n, s in self.storages.items()}
         columns[AXIS] = Stored(np.asarray(table[AXIS].to_numpy()))

@@ -1,4 +1,4 @@
-"""What every worker is: driven by the watermark, and stoppable between any two batches."""
+"""Base classes of workers: driven by the watermark, with state that can be saved."""
 
 from __future__ import annotations
 
@@ -16,57 +16,57 @@ from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.placing import Placing
 
 Message = Any
-"""What workers hand on: a table of tuples, partials or results, or a batch of windows."""
+"""The output of workers: a table of tuples, partials or results, or a batch of windows."""
 PENDING = "pending "
 
 
 class Worker(ABC):
-    """Takes tuples and, as the watermark moves on, gives what follows from them."""
+    """Takes messages and, as the watermark advances, returns the messages that follow."""
 
     dropped = 0
-    """Tuples that found no window left."""
+    """How many tuples came too late for all their windows."""
 
     @abstractmethod
     def push(self, message: Message) -> None:
-        """Take tuples."""
+        """Take a message."""
 
     @abstractmethod
     def advance(self, watermark: int) -> list[Message]:
-        """Move on to the watermark; what follows from that."""
+        """Advance to the watermark and return the messages that follow."""
 
     def reached_by(self, low: int) -> int | None:
-        """How far it may move on when messages come in order and all before ``low`` have come.
+        """How far it may advance if messages come in order and none before ``low`` is missing.
 
-        None if it must have all of its messages first.
+        None if it needs all of its messages first.
         """
         return None
 
     @property
     def n_waiting(self) -> int:
-        """How many tuples wait for the watermark."""
+        """How many tuples are waiting for the watermark."""
         return 0
 
     def edges(self, size: int) -> list[int]:
-        """Watermarks, in order, between which about ``size`` waiting tuples take their place."""
+        """Ascending watermarks. About ``size`` waiting tuples take their place between two."""
         return []
 
     def state(self) -> State:
-        """All of its state between two batches, as views.
+        """Its whole state between two batches, as views.
 
-        A worker that is asked for its state begins to keep a log of what it holds.
+        From the first call on, the worker may keep a log of the tuples that it holds.
         """
         return State({"dropped": self.dropped})
 
     def restore(self, state: State) -> None:
-        """Take up a later state of the same worker.
+        """Take over a later state of the same worker.
 
-        It is given only the keys that it lacks, and reads only the chunks that it lacks.
+        The state has only the keys that are missing here, and only missing chunks are read.
         """
         self.dropped = state.scalars["dropped"]
 
 
 class KeyedWorker(Worker):
-    """Places the tuples of its keys in order; new keys are numbered as they come."""
+    """Places the tuples of its keys in order. New keys are numbered as they arrive."""
 
     def __init__(self, query: WindowQuery, placing: Placing) -> None:
         self.query, self.placing = query, placing
@@ -89,7 +89,7 @@ class KeyedWorker(Worker):
         return self.placing.edges(size)
 
     def codes(self, tuples: pa.Table) -> Int64s:
-        """The codes of the tuples' keys."""
+        """The code of each tuple's key. New keys are added."""
         known = len(self.keys)
         codes = self.keys.codes(tuples)
         if len(self.keys) > known:
@@ -100,12 +100,12 @@ class KeyedWorker(Worker):
         return codes
 
     def shifts(self, codes: Int64s, n: int) -> Int64s:
-        """The hashes of keys modulo a number of workers."""
+        """The hashes of keys modulo ``n``, the number of workers."""
         return (self.hashes[codes] % np.uint64(n)).astype(np.int64)
 
     @abstractmethod
     def add_keys(self, n: int) -> None:
-        """Make room for n more keys."""
+        """Make room for ``n`` more keys."""
 
     def state(self) -> State:
         own = {"watermark": self.placing.watermark, "next_pending": self.placing.next_number}
