@@ -57,8 +57,8 @@ def build(**given: Any) -> wr.Join:
         ({"on": wr.equi(("ts", "zoned"))}, "'ts' of timestamp_ntz with 'zoned' of timestamp"),
         ({"on": wr.band(symbol=1)}, "band compares numbers, timestamps or dates"),
         ({"on": wr.band(cost=1)}, "'cost' of decimal.*\nHint: cast"),
-        ({"on": wr.band(price="1 s")}, "a duration is a band of timestamps"),
-        ({"on": wr.band(ts=1.5)}, "a band of timestamps or dates is a duration"),
+        ({"on": wr.band(price="1 s")}, "only timestamps, dates or integer microseconds can have a duration"),
+        ({"on": wr.band(ts=1.5)}, "a band of timestamps or dates must be a duration"),
         ({"on": wr.theta(lambda x, y: x["pric"] > 0)}, "the left side has no column 'pric'"),
         (
             {"on": wr.theta(lambda x, y: True)},  # type: ignore[arg-type, return-value]
