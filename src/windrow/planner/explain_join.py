@@ -8,8 +8,8 @@ from windrow.patterns.joins import Strategy
 from windrow.planner.join_layout import GridChoice
 
 _WHY_BASELINE = {
-    "centralised": "one owner sends its windows out with each batch, as given; a grid is faster",
-    "handshake": "the streams pass each other, all in one worker, as given; a grid is faster",
+    "centralised": "as given; one worker sends out its windows with each batch; a grid is faster",
+    "handshake": "as given; all segments run in one worker; a grid is faster",
 }
 
 
