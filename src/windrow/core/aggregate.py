@@ -159,7 +159,7 @@ class Invertible(Aggregate[In, Partial, Out]):
     """An aggregate whose older rows can be subtracted again.
 
     A window is then the difference of two running partials: one ``combine`` per row and one
-    ``subtract`` per window, whatever the windows are. This requires exact partials: integers,
+    ``subtract`` per window, for windows of any shape. This requires exact partials: integers,
     Decimals, or tuples of them. Differences of floats lose digits, so with float partials an
     Invertible is computed like any other Aggregate.
     """

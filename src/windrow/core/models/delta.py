@@ -18,9 +18,9 @@ _WHOLE = ("tinyint", "smallint", "int", "bigint")
 class DeltaWindow(WindowModel):
     """The rows within the last ``length`` of an attribute d, each time d grows by over ``slide``.
 
-    The first row t_0 is a trigger, then each first row with d(t) - d(last trigger) > slide. Window
-    w belongs to trigger t_r number w, counted from 0: E(w) = { t : d(t_r) - length <= d(t) <
-    d(t_r) }. The attribute must not decrease within a key.
+    The row t_0 is the first trigger; the next is the first row with d(t) - d(last trigger) > slide.
+    E(w) = { t : d(t_r) - length <= d(t) < d(t_r) }, t_r is trigger number w, counted from 0.
+    The attribute must not decrease within a key.
 
     >>> DeltaWindow("d", length=3, slide=1).bound_type({"d": "int"}, None)
     'bigint'

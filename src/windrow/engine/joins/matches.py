@@ -84,8 +84,8 @@ class Matches(Worker):
 class Ledger(Matches):
     """Remembers which tuples have matched until their windows are over.
 
-    Windows end in order of place. The numbers told in one batch are one entry, which is dropped
-    when the last of its tuples has closed.
+    Windows end in order of place. The numbers reported in one batch form one entry, which is
+    dropped when the last of its tuples has closed.
     """
 
     def __init__(self, query: JoinQuery) -> None:
