@@ -17,7 +17,7 @@ def explain_join(
     query: JoinQuery, choice: GridChoice, strategy: Strategy, stages: Stages, runs: str
 ) -> str:
     """The predicate, the windows, the layout and its stages."""
-    unit = "tuples" if query.by_count else "us"
+    unit = "rows" if query.by_count else "us"
     left, right = query.lengths
     order = "arrival" if query.time is None else f"{query.time[0]} and {query.time[1]}"
     layout = f"{choice.grid.describe(query)}: {choice.why}"

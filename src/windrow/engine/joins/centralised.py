@@ -61,7 +61,7 @@ class Scatter(Route):
         return [message if j == chosen else None for j in range(self.n)]
 
     def describe(self) -> str:
-        return f"new tuples to all, slices of the windows to {self.n}"
+        return f"new rows to all, slices of the windows to {self.n}"
 
 
 class Matcher(Worker):

@@ -38,7 +38,7 @@ class ByTuple(Route):
         return [message.filter(pa.array(workers == j)) for j in range(self.n)]
 
     def describe(self) -> str:
-        return f"closed and matched tuples to arrival mod {self.n}"
+        return f"closed and matched rows to arrival mod {self.n}"
 
 
 class Matches(Worker):
