@@ -1,6 +1,6 @@
 """Windrow: parallel sliding-window patterns for PySpark.
 
-Nothing heavy is imported here: PySpark, Numba and PyArrow come in when a query needs them.
+``import windrow`` is cheap: PySpark, Numba and PyArrow are imported when a query needs them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _IMPORTED_WHEN_USED = {
 
 
 def __getattr__(name: str) -> Any:
-    """Names whose modules need PyArrow, which is imported with the first of them."""
+    """Import names whose modules need PyArrow on first use."""
     if name not in _IMPORTED_WHEN_USED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_IMPORTED_WHEN_USED[name]), name)
@@ -73,7 +73,7 @@ def local_spark(**conf: object) -> SparkSession:
 def configure(spark: SparkSession) -> dict[str, tuple[str | None, str]]:
     """Give a session the settings that streams need; see :mod:`windrow.spark.session`.
 
-    Returns the settings changed, each with its old and its new value. Settings that are set
+    Returns the changed settings, each with its old and its new value. Settings that you set
     explicitly are never changed.
     """
     from windrow.spark.session import configure

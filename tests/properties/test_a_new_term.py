@@ -213,7 +213,7 @@ def test_a_new_term_partitions(capsys: pytest.CaptureFixture[str]) -> None:
     assert "4 partitions by hash(arc(l.d, 20))" in capsys.readouterr().out
     joined(SameResidue("i", 5), degree=4).explain()
     assert "4 partitions by hash(l.i)" in capsys.readouterr().out
-    with pytest.raises(wr.WindrowError, match="partitions need a term that partitions"):
+    with pytest.raises(wr.WindrowError, match="partitions need a term that can partition rows"):
         joined(Around("d", 100), partitions=2)
 
 

@@ -1,1 +1,1 @@
-"""What a user builds: queries and joins."""
+"""The queries and joins that a user builds."""

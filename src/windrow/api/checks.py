@@ -1,4 +1,4 @@
-"""Checks of a query that has all its parts."""
+"""Checks of a complete query."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from windrow.engine.window_query import CONTROL_COLUMNS, WindowQuery
 
 
 def check_columns(query: WindowQuery) -> None:
-    """Functions must be able to see the columns they are given."""
+    """Raise if a function needs a column whose type it cannot see."""
     computation = query.computation
     names = computation.columns if isinstance(computation, Aggregation) else query.types
     for name in names:
@@ -17,7 +17,7 @@ def check_columns(query: WindowQuery) -> None:
 
 
 def check_result_names(query: WindowQuery) -> None:
-    """Columns of the output must have distinct names, whatever their case."""
+    """Raise unless the names of the output columns are distinct, ignoring case."""
     taken = {name.casefold(): name for name in (*query.keys, *CONTROL_COLUMNS)}
     if len(taken) < len(query.keys) + len(CONTROL_COLUMNS):
         rule = f"a key column must not be named {CONTROL_COLUMNS}"

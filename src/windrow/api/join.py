@@ -1,4 +1,4 @@
-"""Building a join: immutable, and checked as it is built, before anything runs."""
+"""Joins as a user builds them: immutable, and checked before anything runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ AnyHow = Literal[
     "semi", "leftsemi", "left_semi",
     "anti", "leftanti", "left_anti",
 ]  # fmt: skip
-"""The kinds of a join, under each of the names that Spark accepts."""
+"""The kinds of join, under all names that Spark accepts."""
 _HOWS: dict[str, How] = {
     "inner": "inner",
     **dict.fromkeys(("left", "leftouter"), "left_outer"),
@@ -65,27 +65,27 @@ def join(
     rates: tuple[float, float] | None = None,
     prefixes: tuple[str, str] = ("left_", "right_"),
 ) -> Join:
-    """The window join of two streams: pairs of rows near each other in time, or in number of rows.
+    """Join two streams over windows: pairs of rows near each other in time or in number of rows.
 
     ``within`` is a duration for windows of time, or a number of rows for windows by count. A pair
-    gives the left's window and the right's. By time, (x, y) is a result iff the predicate ``on``
-    holds and ``time(x) >= time(y) - left length`` where x is older, ``time(y) >= time(x) - right
-    length`` otherwise. By count, (x, y) is a result iff the predicate holds and one sees the
-    other: a right row sees the last ``left length`` left rows before it, a left row the last
-    ``right length`` right rows. Rows are ordered by ``time``; at equal times left rows come first.
-    Without ``time`` the rows of both sides alternate.
+    sets the left window and the right window separately. By time, (x, y) is a result iff the
+    predicate ``on`` holds and ``time(x) >= time(y) - left length`` if x is older, ``time(y) >=
+    time(x) - right length`` otherwise. By count, (x, y) is a result iff the predicate holds and one
+    row sees the other: a right row sees the last ``left length`` left rows before it, a left row
+    the last ``right length`` right rows before it. Rows are ordered by ``time``; at equal times
+    left rows come first. Without ``time`` the rows of both sides alternate.
 
-    ``how`` is inner, left_outer, right_outer, full_outer, semi or anti; the other names Spark has
-    for them are accepted too. Rows without a match (semi: with one) are given once their window is
-    over. Columns have the prefix of their side. Semi and anti joins give the left's columns only,
-    also with the prefix.
+    ``how`` is inner, left_outer, right_outer, full_outer, semi or anti; Spark's other names for
+    them are accepted too. Outer and anti joins give rows without a match, and semi joins give rows
+    with a match, once the window of the row is over. Column names are prefixed by side. Semi and
+    anti joins give only the left columns, also prefixed.
 
-    ``layout=(m, n)``, ``"linear"``, ``"rectangular"`` or ``"square"`` is the grid of workers,
-    ``degree`` is their number, and ``partitions`` is the number of grids, which divide the rows by
-    hash of what the predicate compares. ``rates`` are the rows per second of both sides, from
-    which a layout is chosen; for tables the default is their lengths. ``strategy`` "centralised"
-    and "handshake" are baselines to compare with, slower than "grid": a centralised join keeps both
-    windows in one worker, and a handshake join runs all its segments in one worker.
+    ``layout`` is the grid of workers: ``(m, n)``, ``"linear"``, ``"rectangular"`` or ``"square"``.
+    ``degree`` is the number of workers. ``partitions`` is the number of grids; a hash of the
+    compared columns decides which grid a row goes to. ``rates`` are the rows per second of both
+    sides, from which a layout is chosen; for tables the default is their lengths. The strategies
+    "centralised" and "handshake" are baselines for comparison, slower than "grid": a centralised
+    join keeps both windows in one worker, and a handshake join runs all its segments in one worker.
 
     >>> import numpy as np
     >>> from windrow import band
@@ -143,7 +143,7 @@ class Join:
 
     @property
     def _tables(self) -> tuple[pa.Table, pa.Table] | None:
-        """Both sides where they are tables; None where they are DataFrames."""
+        """Both sides if they are tables; None if they are DataFrames."""
         from windrow.api.tables import TableSource
 
         left, right = self.sources
@@ -153,12 +153,12 @@ class Join:
 
     @property
     def _frames(self) -> tuple[DataFrame, DataFrame]:
-        """Both sides where they are DataFrames."""
+        """Both sides, which must be DataFrames."""
         left, right = (source.df for source in self.sources)  # type: ignore[union-attr]
         return left, right
 
     def choice(self) -> GridChoice:
-        """The grid that runs, and why; in process there is one core."""
+        """The grid that runs, and why; joins of tables use one core."""
         from windrow.planner.choice import STREAM_WORKERS
         from windrow.planner.join_layout import choose_grid
 
@@ -168,7 +168,7 @@ class Join:
 
             cores = cores_of(self._frames[0].sparkSession)
             if self._is_stream and not self._is_given:
-                # So that the state is the same on any number of cores.
+                # The state must be the same on any number of cores.
                 cores = STREAM_WORKERS
         elif self.rates is None:
             rates = len(tables[0]) or 1, len(tables[1]) or 1
@@ -191,11 +191,11 @@ class Join:
         return collect(self.query, self.stages(), *tables)
 
     def to_df(self, observation: Observation | str | None = None) -> DataFrame:
-        """The results as a lazy DataFrame, a streaming one if a side is a stream.
+        """The results as a lazy DataFrame, which is streaming if a side is a stream.
 
-        An ``observation`` counts, as ``dropped``, the rows without a time. On a stream it is a
-        name, ``"windrow"`` if not given, under which every progress report has the number of rows
-        dropped in its batch: those, and the rows that came too late.
+        An ``observation`` counts the rows without a time as ``dropped``. On a stream it is a name,
+        by default ``"windrow"``. Every progress report then shows, under this name, the number of
+        rows dropped in its batch: rows without a time and rows that came too late.
         """
         if self._tables is not None:
             rule = "to_df runs joins of Spark DataFrames"
@@ -219,11 +219,11 @@ class Join:
 
     @property
     def _is_given(self) -> bool:
-        """Whether the user has said how many workers there are."""
+        """Whether the user has set the number of workers."""
         return any(given is not None for given in (self.layout, self.degree, self.partitions))
 
     def _identity(self) -> dict[str, Any]:
-        """The join as data: what must be the same for its state to mean the same."""
+        """Everything the meaning of stored state depends on, as data."""
         own = {"strategy": self.strategy, "grid": asdict(self.choice().grid)}
         return {**self.query.identity(), **own}
 
@@ -259,18 +259,18 @@ def _how(how: str) -> How:
 
 
 def _lengths(within: Any) -> tuple[tuple[int, int], bool]:
-    """The left's and the right's window, and whether they are numbers of tuples."""
+    """The left and the right window, and whether they are numbers of rows."""
     both = within if isinstance(within, tuple) else (within, within)
     if len(both) != 2:
         hint = 'write within="5 minutes", or within=("5 minutes", "1 minute").'
-        raise WindrowError("within is one length or a pair", received("within", within), hint)
+        raise WindrowError("within must be one length or a pair", received("within", within), hint)
     counts = [isinstance(w, int | np.integer) and not isinstance(w, np.timedelta64) for w in both]
     if counts[0] != counts[1]:
-        rule = "both windows must be of time, or both of tuples"
+        rule = "join within must be two durations or two numbers of rows"
         raise WindrowError(rule, received("within", within))
     lengths = [microseconds(w, "join within") for w in both]
     if min(lengths) <= 0:
-        rule = "join within must be a positive duration or number of tuples"
+        rule = "join within must be a positive duration or number of rows"
         raise WindrowError(rule, received("within", within))
     if max(lengths) > _LONGEST:
         rule = "join within must be less than 30,000 years"
@@ -282,7 +282,7 @@ def _times(time: Any, by_count: bool) -> tuple[str, str] | None:
     if time is None:
         if by_count:
             return None
-        hint = 'pass time="column", or a number of tuples as within.'
+        hint = 'pass time="column", or a number of rows as within.'
         raise WindrowError("windows of time need an event time", hint=hint)
     both = time if isinstance(time, tuple) else (time, time)
     if len(both) != 2 or not all(isinstance(name, str) for name in both):

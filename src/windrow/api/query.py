@@ -1,4 +1,4 @@
-"""Building a query: immutable, and checked as it is built, before anything runs."""
+"""Queries as a user builds them: immutable, and checked before anything runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def stream(data: Data) -> Query:
 
 @dataclass(frozen=True)
 class Query:
-    """A window query; every step returns a new one and checks all that is known so far."""
+    """A window query; every step returns a new one and checks what is known so far."""
 
     source: Source = field(repr=False)
     keys: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Query:
     is_ordered: bool = False
 
     def key_by(self, *columns: str | Column) -> Query:
-        """Windows are per key: a tuple of these columns' values. Null is a key."""
+        """Compute windows per key: per combination of these columns' values. Null is a key."""
         query, names = self._resolved("key_by", columns)
         for name in names:
             kind = query.source.types[name]
@@ -75,14 +75,15 @@ class Query:
         idle_timeout: Duration | None = None,
         unit: TimeUnit = "us",
     ) -> Query:
-        """When a row happened, and how much later than newer rows it may still come.
+        """The column that says when a row happened.
 
-        On a stream that has brought nothing for ``idle_timeout``, the windows of its last row
-        close; rows that come for them later are late.
+        A row may arrive after rows that are up to ``delay`` newer; later than that it is late. If a
+        stream receives nothing for ``idle_timeout``, the windows of its last row close; rows that
+        arrive for them afterwards are late.
 
         A column of integers counts from 1970 in ``unit``: ``"s"``, ``"ms"``, ``"us"`` or
-        ``"ns"``. Time inside Windrow is in whole microseconds: nanoseconds are rounded down to
-        them, and rows within one microsecond are ordered by ``order_by`` and arrival.
+        ``"ns"``. Windrow works with whole microseconds: nanoseconds are rounded down, and rows
+        within one microsecond are ordered by ``order_by`` and arrival.
         """
         query, (name,) = self._resolved("event_time", (column,))
         kind = query.source.types[name]
@@ -96,7 +97,7 @@ class Query:
             rule = 'event_time unit must be "s", "ms", "us" or "ns"'
             raise WindrowError(rule, received("unit", unit))
         if unit != "us" and kind not in ("bigint", "int"):
-            rule = "only integer times have a unit"
+            rule = "only integer times can have a unit"
             raise WindrowError(rule, f"{received('unit', unit)} for {name!r} of {kind}")
         micros = microseconds(delay, "event_time delay")
         if micros < 0:
@@ -107,7 +108,7 @@ class Query:
         return replace(query, time=name, delay=micros, idle_timeout=idle, unit=unit)._checked()
 
     def order_by(self, *columns: str | Column) -> Query:
-        """Breaks ties of event time, ascending; arrival breaks the rest."""
+        """Order rows with equal event time by these columns, ascending, then by arrival."""
         query, names = self._resolved("order_by", columns)
         for name in names:
             kind = query.source.types[name]
@@ -116,7 +117,7 @@ class Query:
         return replace(query, ordered_by=names)._checked()
 
     def window(self, model: WindowModel, open_windows: OpenWindows = "emit") -> Query:
-        """The window model; ``open_windows="drop"`` keeps only what a stream would have fired."""
+        """The window model; ``open_windows="drop"`` gives only what a stream would have fired."""
         if not isinstance(model, WindowModel):
             hint = "for example wr.CountWindow(1000, slide=10)."
             raise WindrowError("window takes a window model", repr(model), hint)
@@ -141,13 +142,13 @@ class Query:
         return query._computing(Aggregation(named))
 
     def apply(self, function: Callable[[Window], Rows], returns: Returns) -> Query:
-        """Any function of the whole window, giving a dict or a list of dicts."""
+        """Any function of the whole window; it returns a dict or a list of dicts."""
         return self._computing(Apply(function, _ddl(returns)))
 
     def fold(
         self, update: Callable[[Any, Mapping[str, Any]], Any], init: Any, returns: Returns
     ) -> Query:
-        """``update(acc, row)`` over the window's tuples, oldest first, from ``init``."""
+        """Call ``update(acc, row)`` for each row of a window, oldest first, from ``init`` on."""
         return self._computing(Fold(update, init, _ddl(returns)))
 
     def decompose(
@@ -158,10 +159,10 @@ class Query:
         partial_returns: Returns | list[Returns],
         returns: Returns,
     ) -> Query:
-        """``partial`` on panes or parts of a window, ``combine`` on the list of their results.
+        """Call ``partial`` on panes or parts of a window, then ``combine`` on the list of results.
 
-        Lists of them are rounds: from the second on ``partial`` is called with the window's part
-        and with what ``combine`` returned in the round before; the last ``combine`` gives the
+        Lists of functions are rounds. From the second round on, ``partial`` is called with the part
+        and with what ``combine`` returned in the round before. The last ``combine`` returns the
         result.
         """
         if isinstance(partial_returns, list):
@@ -171,13 +172,13 @@ class Query:
         return self._computing(Decompose.of(partial, combine, fields, _ddl(returns)))
 
     def using(self, pattern: Pattern) -> Query:
-        """The parallel pattern to run with."""
+        """Run with this parallel pattern."""
         if not isinstance(pattern, Pattern):
             raise WindrowError("using takes a pattern", repr(pattern), "for example wr.KeyFarm(4).")
         return replace(self, pattern=pattern)._checked()
 
     def ordered(self) -> Query:
-        """Results in order of key and window id."""
+        """Give results in order of key and window id."""
         return replace(self, is_ordered=True)
 
     def collect(self) -> pa.Table:
@@ -187,10 +188,10 @@ class Query:
     def to_df(self, observation: Observation | str | None = None) -> DataFrame:
         """The results as a lazy Spark DataFrame; for queries over DataFrames, bounded or not.
 
-        An ``observation`` counts, as ``dropped``, the rows without a time or delta attribute. On
-        a stream it is a name, ``"windrow"`` if not given, under which every progress report of
-        the streaming query has the number of rows dropped in its batch: those, and the rows that
-        came too late for every window.
+        An ``observation`` counts the rows without a time or delta attribute as ``dropped``. On a
+        stream it is a name, by default ``"windrow"``. Every progress report of the streaming query
+        then shows, under this name, the number of rows dropped in its batch: rows without a time or
+        delta attribute and rows that came too late for every window.
         """
         query = self.window_query()
         ordered = self.is_ordered
@@ -205,7 +206,7 @@ class Query:
     def _resolved(
         self, step: str, columns: tuple[Any, ...], at_least: int = 1
     ) -> tuple[Query, tuple[str, ...]]:
-        """The names of columns or expressions, of a query whose source has them all."""
+        """The names of columns or expressions, and the query over a source that has them."""
         if len(columns) < at_least:
             raise WindrowError(f"{step} needs the name of a column")
         source, names = self.source, []
@@ -223,7 +224,7 @@ class Query:
         return replace(self, computation=computation)._checked()
 
     def _checked(self) -> Query:
-        """Itself, if all that is known of it so far fits together."""
+        """The query itself; raises if the parts known so far do not fit together."""
         if self.model is None or self.computation is None:
             return self
         if self.model.needs_event_time and self.time is None:
@@ -264,5 +265,5 @@ class Query:
 
 
 def _ddl(returns: Returns) -> str:
-    """Fields as Spark's DDL writes them; what is neither is refused where it is parsed."""
+    """The fields in Spark's DDL; parsing it refuses anything that is not valid."""
     return returns.simpleString() if hasattr(returns, "simpleString") else returns

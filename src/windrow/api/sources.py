@@ -1,4 +1,4 @@
-"""Where a query's rows come from, and how queries over them run."""
+"""Sources: where a query's rows come from, and how queries over them run."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Data: TypeAlias = Union["DataFrame", "pa.Table", "pa.RecordBatch", Mapping[str, 
 
 
 class Source(Protocol):
-    """Rows with named columns of known types; a kind of source refuses what it cannot do."""
+    """Rows with named columns of known types; a source raises an error for what it cannot do."""
 
     types: dict[str, str]
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns as Arrow has them."""
+        """The columns as an Arrow schema."""
 
     def resolve(self, column: object, step: str) -> tuple[Source, str]:
-        """The name of a column or an expression, of a source that has it."""
+        """A source that has the column or expression, and its name there."""
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""
@@ -44,11 +44,11 @@ class Source(Protocol):
         """The results as a lazy Spark DataFrame."""
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
-        """Print what will run and why, with Spark's own plan if it is wanted."""
+        """Print what will run and why; ``with_spark`` adds Spark's own plan."""
 
 
 def source_of(data: object, step: str) -> Source:
-    """The source over data of any kind that Windrow takes."""
+    """The source for data of any supported type; ``step`` names the caller in errors."""
     found: Source | None
     if type(data).__module__.startswith("pyspark."):
         from windrow.spark.source import DataFrameSource

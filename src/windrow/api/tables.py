@@ -1,4 +1,4 @@
-"""A table in memory as the source of a query, which then runs in this process."""
+"""Tables in memory as sources of queries, which run in this process."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class TableSource:
         return schema
 
     def resolve(self, column: object, step: str) -> tuple[TableSource, str]:
-        """The name of a column; tables know no expressions."""
+        """The name of a column; tables do not support expressions."""
         if not isinstance(column, str):
             raise WindrowError(f"{step} takes names of columns", repr(column))
         return self, column
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
-        """The results, computed here and now."""
+        """The results, computed in this process."""
         stages = window_stages(query, pattern or WinSeq(), in_one_process=True)
         return in_process.collect(query, stages, self.table, ordered=ordered)
 
     def to_df(
         self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, observation: object
     ) -> NoReturn:
-        """Refused: there is no session."""
+        """Always raises: there is no Spark session."""
         rule = "to_df runs queries over Spark DataFrames"
         raise WindrowError(rule, "a table", "call collect() instead.")
 
@@ -60,7 +60,7 @@ class TableSource:
 
     @staticmethod
     def of(data: object) -> TableSource | None:
-        """The source over a PyArrow table or record batch or a dict of arrays, else None."""
+        """The source for a PyArrow table, a record batch or a dict of arrays; otherwise None."""
         if isinstance(data, pa.Table):
             return TableSource(data)
         if isinstance(data, pa.RecordBatch):
@@ -73,7 +73,7 @@ class TableSource:
 def _from_arrays(data: Mapping[str, Any]) -> pa.Table:
     lengths = {str(name): len(values) for name, values in data.items()}
     if len(set(lengths.values())) > 1:
-        raise WindrowError("the columns of a stream must have one length", f"{lengths}")
+        raise WindrowError("the columns of a stream must have the same length", f"{lengths}")
     return pa.table({str(name): _to_arrow(name, values) for name, values in data.items()})
 
 

@@ -1,4 +1,4 @@
-"""Window models, the algebra of aggregates and the oracle: NumPy only, no engine."""
+"""Window models, the algebra of aggregates and the oracle; they need only NumPy."""
 
 from windrow.core import oracle
 from windrow.core.aggregate import Aggregate, Commutative, Idempotent, Invertible

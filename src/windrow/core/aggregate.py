@@ -1,4 +1,4 @@
-"""The algebra of aggregates: lift -> combine -> lower, and what may be done with it as types."""
+"""The algebra of aggregates: lift -> combine -> lower, with its laws declared as types."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
     """A function of a window's values in three steps.
 
     ``lift`` makes a partial of one value, ``combine`` merges the partials of two neighbouring runs
-    of tuples, older first, and ``lower`` turns the whole window's partial into its result.
-    ``combine`` is associative: that is what lets panes be shared between windows.
+    of rows, older first, and ``lower`` turns the whole window's partial into its result.
+    ``combine`` must be associative, so that windows can share panes.
 
-    The value is that of the aggregate's column, or a tuple of values if it has several. A tuple
-    with a null among them is skipped, as in Spark; a window without any other gives ``empty``.
+    A value is that of the aggregate's column, or a tuple of values if it has several columns. A row
+    with a null in any of them is skipped, as in Spark; if no row is left, the result is ``empty``.
 
-    A constructor keeps each argument that is not a column in an attribute of the same name: that
-    is how it becomes part of the aggregate's ``repr`` and of its ``identity``.
+    A constructor must keep each argument that is not a column in an attribute of the same name, so
+    that it becomes part of the aggregate's ``repr`` and ``identity``.
 
     >>> class Spread(Commutative[float, tuple[float, float], float]):
     ...     returns = "double"
@@ -46,18 +46,18 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
     """
 
     returns: ClassVar[str] = "double"
-    """The result's type, as in Spark's DDL."""
+    """The type of the result, as in Spark's DDL."""
     empty: ClassVar[Any] = None
     """The result of a window without a value."""
     skips_nulls: bool = True
-    """Whether a tuple with a null among its values is passed over; if not, lift sees None."""
+    """Whether rows with a null among their values are skipped; if not, ``lift`` gets None."""
 
     columns: tuple[str, ...] = ()
-    """The columns whose values it takes."""
+    """The columns whose values the aggregate takes."""
     takes_position: ClassVar[bool] = False
-    """Whether lift sees ``(position, value, ...)``, the tuple's rank within its key first.
+    """Whether ``lift`` gets ``(position, value, ...)``; the position is the row's rank in its key.
 
-    It lets an order-sensitive function, such as ``first``, be Commutative all the same.
+    With positions, an order-sensitive function such as ``first`` can be Commutative.
     """
 
     def __init__(self, *columns: str) -> None:
@@ -72,7 +72,7 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The constructor's arguments other than columns, where they differ from the default."""
+        """The constructor's arguments that are not columns and differ from their defaults."""
         held = vars(self)
         found = {}
         for name, parameter in signature(type(self).__init__).parameters.items():
@@ -82,10 +82,10 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
         return found
 
     def identity(self) -> dict[str, Any]:
-        """The class, the columns and the parameters, as JSON can hold them.
+        """The class, the columns and the parameters, as JSON-able data.
 
-        Two aggregates of one identity compute the same, so one may go on with the other's state.
-        A parameter that is added later, with a default, changes no identity.
+        Two aggregates with the same identity compute the same, so one can continue with the other's
+        state. A parameter that is added later, with a default, changes no identity.
         """
         parameters = {name: _plain(value) for name, value in self.parameters.items()}
         return {
@@ -104,40 +104,40 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
 
     @abstractmethod
     def combine(self, a: Partial, b: Partial) -> Partial:
-        """The partial of two neighbouring runs, ``a`` the older; must not change either."""
+        """The partial of two neighbouring runs, ``a`` the older; must not modify ``a`` or ``b``."""
 
     @abstractmethod
     def lower(self, partial: Partial) -> Out:
-        """The result of a window with this partial."""
+        """The result of a window whose partial this is."""
 
     def combine_all(self, partials: Sequence[Partial]) -> Partial:
-        """The partial of many neighbouring runs, oldest first; at least one.
+        """The partial of one or more neighbouring runs, oldest first.
 
-        Worth overriding where many are put together more cheaply at once than one by one.
+        Override it if combining many partials at once is cheaper than one by one.
         """
         return reduce(self.combine, partials)
 
     @property
     def combines_at_once(self) -> bool:
-        """Whether ``combine_all`` does better than one by one."""
+        """Whether ``combine_all`` is overridden."""
         return type(self).combine_all is not Aggregate.combine_all
 
     def result_type(self, *inputs: str) -> str:
-        """The type of the result over columns of these types; refuses those it cannot take."""
+        """The type of the result over columns of these types; raises if it cannot take them."""
         return self.returns
 
     def native(self, *inputs: str) -> str | None:
-        """The same function as an expression of Spark SQL, over columns of these types.
+        """The same function as a Spark SQL expression over columns of these types.
 
-        ``{0}``, ``{1}`` stand for the columns, ``{order}`` for what orders the tuples of a window,
-        as in ``"min_by({0}, {order})"``. It must give the function's result for every window:
-        nulls skipped, ``empty`` where no value is left. None: Spark has no such expression. A
-        subclass that computes something else must override it.
+        ``{0}`` and ``{1}`` stand for the columns, ``{order}`` for the expression that orders the
+        rows of a window, as in ``"min_by({0}, {order})"``. It must give the function's result for
+        every window: nulls skipped, ``empty`` if no value is left. None means that Spark has no
+        such expression. A subclass that computes something else must override it.
         """
         return None
 
     def over(self, values: Iterable[Any]) -> Out | None:
-        """The result over the values of one window, oldest first, by the definition."""
+        """The result over the values of one window, oldest first, computed by the definition."""
         partials = [
             self.lift(self.at(position, value))
             for position, value in enumerate(values)
@@ -149,19 +149,19 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
         return self.lower(self.combine_all(partials))
 
     def at(self, position: int, value: Any) -> Any:
-        """What lift sees of a tuple at ``position`` of its key."""
+        """The argument of ``lift`` for a row at ``position`` of its key."""
         if not self.takes_position:
             return value
         return (position, *value) if isinstance(value, tuple) else (position, value)
 
 
 class Invertible(Aggregate[In, Partial, Out]):
-    """An aggregate whose older tuples can be taken out again.
+    """An aggregate whose older rows can be subtracted again.
 
-    A window is then the difference of two running partials: one ``combine`` per tuple and one
-    ``subtract`` per window, however the windows lie. Running partials must be exact for that:
-    integers, Decimals, or tuples of them. With floats, whose differences lose digits, an
-    Invertible is computed as any other Aggregate.
+    A window is then the difference of two running partials: one ``combine`` per row and one
+    ``subtract`` per window, for windows of any shape. This requires exact partials: integers,
+    Decimals, or tuples of them. Differences of floats lose digits, so with float partials an
+    Invertible is computed like any other Aggregate.
     """
 
     @abstractmethod
@@ -172,16 +172,16 @@ class Invertible(Aggregate[In, Partial, Out]):
 class Commutative(Aggregate[In, Partial, Out]):
     """An aggregate that is not order-sensitive: ``combine(a, b) == combine(b, a)``.
 
-    The parts of a window need not be contiguous runs then, so a ``WinMapReduce`` may deal its
-    tuples round-robin.
+    The parts of a window need not be contiguous runs, so ``WinMapReduce`` can deal its rows
+    round-robin.
     """
 
 
 class Idempotent(Aggregate[In, Partial, Out]):
-    """An aggregate to which repetition makes no difference: ``combine(a, a) == a``.
+    """An aggregate that ignores repetition: ``combine(a, a) == a``.
 
-    Two overlapping runs then cover a window, so windows in any order and of any length take one
-    ``combine`` each, from a table of runs whose lengths are powers of two.
+    Two overlapping runs can then cover a window. With a table of runs whose lengths are powers of
+    two, each window takes one ``combine``, in any order and of any length.
     """
 
 
@@ -190,7 +190,7 @@ def _has_null(value: object) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON can hold it, the same in every process."""
+    """The value as JSON-able data that is the same in every process."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.ndarray | np.generic):
@@ -202,6 +202,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(k): _plain(v) for k, v in value.items()}
     written: object = type(value).__repr__
-    # Python's own repr of an object is its address, which another process does not know.
+    # The default repr contains the object's address, which differs between processes.
     named = type(value) if written is object.__repr__ else value
     return getattr(named, "__qualname__", repr(value))

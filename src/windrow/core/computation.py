@@ -1,4 +1,4 @@
-"""What a query computes on each window: the four kinds of window function."""
+"""The four kinds of window function that a query can compute."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Computation(ABC):
     @property
     @abstractmethod
     def is_decomposable(self) -> bool:
-        """Whether it can be computed on panes or parts of a window, and these be combined."""
+        """Whether it can be computed on panes or parts of a window whose results are combined."""
 
     @property
     def minds_order(self) -> bool:
-        """Whether it is order-sensitive, so that its parts must be contiguous runs of tuples."""
+        """Whether it is order-sensitive: parts must then be contiguous runs of tuples."""
         return False
 
 
 @dataclass(frozen=True)
 class Aggregation(Computation):
-    """``.agg(name=function, ...)``: incremental, shareable between windows."""
+    """``.agg(name=function, ...)``: incremental, with partials shared between windows."""
 
     functions: Mapping[str, Aggregate[Any, Any, Any]]
 
@@ -44,7 +44,7 @@ class Aggregation(Computation):
                 raise WindrowError(
                     f"agg takes functions of windrow.functions or an Aggregate for {name!r}",
                     repr(function),
-                    "for any function of the whole window use apply().",
+                    "use apply() for any function of the whole window.",
                 )
 
     @property
@@ -71,7 +71,7 @@ class Apply(Computation):
 
 @dataclass(frozen=True)
 class Fold(Computation):
-    """``.fold(update, init, returns)``: one tuple at a time, oldest first."""
+    """``.fold(update, init, returns)``: one row at a time, oldest first."""
 
     update: Callable[[Any, Mapping[str, Any]], Any]
     init: Any
@@ -85,7 +85,7 @@ class Fold(Computation):
 
 @dataclass(frozen=True)
 class Round:
-    """A map and a reduce: ``partial`` on panes or parts, ``combine`` on the list of their results.
+    """One map and reduce: ``partial`` on panes or parts, ``combine`` on the list of results.
 
     From the second round on, ``partial`` also gets what ``combine`` returned in the round before.
     """

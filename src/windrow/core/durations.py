@@ -17,9 +17,9 @@ Duration: TypeAlias = str | timedelta | int | np.timedelta64
 TimeUnit: TypeAlias = Literal["s", "ms", "us", "ns"]
 """The unit of times that are integers."""
 MICROSECONDS_PER: dict[TimeUnit, int] = {"s": 1_000_000, "ms": 1_000, "us": 1}
-"""How many microseconds each unit has, but for the nanosecond, which is a part of one."""
+"""How many microseconds each unit has; nanoseconds are shorter than one."""
 NANOSECONDS = 1_000
-"""How many nanoseconds a microsecond has."""
+"""How many nanoseconds one microsecond has."""
 
 _UNITS = {
     1: ("us", "µs", "μs", "usec", "usecs", "microsecond", "microseconds"),
@@ -36,7 +36,7 @@ INT64_MAX = 2**63 - 1
 
 
 def microseconds(value: object, what: str = "duration") -> int:
-    """The duration in microseconds; it may be negative, as an origin may be.
+    """The duration in microseconds; it may be negative, since an origin may be.
 
     >>> microseconds("10 ms"), microseconds("1 hour 30 minutes"), microseconds(250)
     (10000, 5400000000, 250)
@@ -82,7 +82,7 @@ def _parse(text: str, what: str) -> int:
         position = match.end()
     if position == 0 or position != len(stripped):
         raise WindrowError(
-            f"{what} must be whole numbers with units",
+            f"{what} must be written as whole numbers with units",
             received(what, text),
             'write it as "10 ms", "1 second" or "1 hour 30 minutes" ("1500 ms", not "1.5 s").',
         )

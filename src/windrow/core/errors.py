@@ -1,4 +1,4 @@
-"""The one error a user sees (rule, received value, hint), and the one warning."""
+"""The only error type a user sees (rule, received value, hint), and the only warning type."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WindrowWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Warn about the line of the user's program that called into Windrow."""
+    """Warn, pointing at the line of the user's program that called into Windrow."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "windrow":
         frame, level = frame.f_back, level + 1
@@ -37,7 +37,7 @@ def warn(message: str) -> None:
 
 
 def received(what: str, value: object) -> str:
-    """The received value with its field's name, which is the last word of ``what``.
+    """The received value with the name of its field, the last word of ``what``.
 
     >>> received("CountWindow slide", 0)
     'slide=0'

@@ -1,4 +1,4 @@
-"""The watermark: how far time has moved, in microseconds, and its two extremes."""
+"""The watermark: how far event time has advanced, in microseconds, and its two extremes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Time = TypeVar("Time")
 def final_watermark(
     greatest: Time, delay: int, remainder: Callable[[Any, int], Any] = operator.mod
 ) -> Time:
-    """The watermark of a stream whose greatest time this is, in whole milliseconds.
+    """The last watermark of a stream with this greatest time, rounded down to whole milliseconds.
 
-    ``remainder`` is that of times, never negative.
+    ``remainder`` must never be negative; times that are expressions, not integers, need their own.
 
     >>> final_watermark(5_999, 1_000), final_watermark(-1, 0)
     (4000, -1000)

@@ -15,12 +15,12 @@ class Window:
 
     The columns are views: no row is copied to build a window. ``key`` is the value of the key
     column, a tuple of values if there are several key columns, or None if there are none.
-    ``start`` and ``end`` have the type of the event-time column (``numpy.datetime64`` for
-    timestamps; for integers, in the unit of ``event_time``, rounded outwards to whole ones), or are
-    ranks or attribute values. A pane has its own id and bounds; a part of a
+    ``start`` and ``end`` have the type of the event-time column: ``numpy.datetime64`` for
+    timestamps; for integers, whole numbers in the unit of ``event_time``, rounded outwards. In
+    other models they are ranks or attribute values. A pane has its own id and bounds; a part of a
     window has those of its window.
 
-    A window may be the part ``lo:hi`` of longer columns; a column is cut when it is accessed.
+    A window may be the slice ``lo:hi`` of longer columns; a column is sliced when it is accessed.
 
     >>> import numpy as np
     >>> w = Window({"price": np.array([1.0, 3.0])}, key="A", id=0, start=0, end=2)
@@ -64,4 +64,4 @@ class Window:
 
     def __repr__(self) -> str:
         bounds = f"[{self.start}, {self.end})"
-        return f"Window(id={self.id}, key={self.key!r}, {bounds}, {len(self)} tuples)"
+        return f"Window(id={self.id}, key={self.key!r}, {bounds}, {len(self)} rows)"

@@ -1,7 +1,7 @@
 """The library of window functions, for ``agg``.
 
-Each declares its algebra by its type (see :mod:`windrow.core.aggregate`) and has a columnar form
-(see :mod:`windrow.functions.columnar`). Nulls are skipped.
+The type of a function declares its algebra (see :mod:`windrow.core.aggregate`). Each function also
+has a columnar form (see :mod:`windrow.functions.columnar`). Nulls are skipped.
 """
 
 from windrow.functions.arg_extremes import arg_max, arg_min

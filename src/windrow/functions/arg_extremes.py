@@ -1,4 +1,4 @@
-"""The value that comes with the least or the greatest of another column."""
+"""The value in the row where another column is least or greatest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from windrow.functions.ranges import Partials, combine_ranges
 from windrow.functions.types import require_orderable
 
 Candidate = tuple[Any, ...]
-"""``(by, position, value)`` of the best tuple, or nothing if ``by`` was null so far."""
+"""``(by, position, value)`` of the best row; empty while every ``by`` has been null."""
 
 
 class _ArgExtreme(Commutative[Any, Candidate, Any], Idempotent[Any, Candidate, Any], Columnar):
@@ -60,7 +60,7 @@ class _ArgExtreme(Commutative[Any, Candidate, Any], Idempotent[Any, Candidate, A
 
     @abstractmethod
     def _is_better(self, a: Any, b: Any) -> bool:
-        """Whether a tuple with ``a`` is chosen over one with ``b`` whatever their positions."""
+        """Whether a row with ``a`` is chosen over one with ``b``, whatever their positions."""
 
     @abstractmethod
     def _are_better(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
@@ -68,7 +68,7 @@ class _ArgExtreme(Commutative[Any, Candidate, Any], Idempotent[Any, Candidate, A
 
 
 class ArgMin(_ArgExtreme):
-    """The value of the tuple with the least ``by``."""
+    """The value of the row with the least ``by``."""
 
     function = "arg_min"
 
@@ -80,7 +80,7 @@ class ArgMin(_ArgExtreme):
 
 
 class ArgMax(_ArgExtreme):
-    """The value of the tuple with the greatest ``by``."""
+    """The value of the row with the greatest ``by``."""
 
     function = "arg_max"
 
@@ -92,9 +92,9 @@ class ArgMax(_ArgExtreme):
 
 
 def arg_min(value: str, by: str) -> ArgMin:
-    """The value where ``by`` is least, of the oldest such tuple.
+    """The value of the row with the least ``by``; among equals, the oldest row.
 
-    Tuples with a null ``by`` are skipped; the value itself may be null, as in Spark's ``min_by``.
+    Rows with a null ``by`` are skipped; the value itself may be null, as in Spark's ``min_by``.
 
     >>> arg_min("price", by="size").over([(10.0, 3), (11.0, 1), (12.0, 1), (13.0, None)])
     11.0
@@ -103,9 +103,10 @@ def arg_min(value: str, by: str) -> ArgMin:
 
 
 def arg_max(value: str, by: str) -> ArgMax:
-    """The value where ``by`` is greatest, of the oldest such tuple; NaN is the greatest.
+    """The value of the row with the greatest ``by``; among equals, the oldest row.
 
-    Tuples with a null ``by`` are skipped; the value itself may be null, as in Spark's ``max_by``.
+    NaN is the greatest. Rows with a null ``by`` are skipped; the value itself may be null, as in
+    Spark's ``max_by``.
 
     >>> arg_max("price", by="size").over([(10.0, 3), (11.0, 1), (12.0, 3), (13.0, None)])
     10.0

@@ -11,11 +11,11 @@ from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, sli
 from windrow.functions.position import Positioned
 
 Run = tuple[Positioned, ...]
-"""Values and the positions of their tuples, in order of position."""
+"""Values and the positions of their rows, in order of position."""
 
 
 class Collect(Commutative[Positioned, Run, list[Any]], Columnar):
-    """Runs of values; their positions put them in order, however they are combined."""
+    """Runs of values; positions keep them in order, however they are combined."""
 
     empty: ClassVar[Any] = []
     takes_position = True
@@ -42,7 +42,7 @@ class Collect(Commutative[Positioned, Run, list[Any]], Columnar):
 
 
 def collect(column: str) -> Collect:
-    """The values in the order of their tuples, as in Spark's ``collect_list``.
+    """The values in the order of the rows, as in Spark's ``collect_list``.
 
     >>> collect("x").over([3, 1, None, 3])
     [3, 1, 3]

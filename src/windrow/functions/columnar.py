@@ -18,7 +18,8 @@ class Values:
     """A column of values or of results.
 
     ``values`` holds int64 or float64, or objects for results that are lists or dicts. Where
-    ``valid`` is false the value is null, whatever ``values`` holds; None says that none is.
+    ``valid`` is false the value is null, whatever ``values`` holds. If ``valid`` is None, no value
+    is null.
 
     >>> Values.where(np.array([True, False]), np.array([7, 0])).to_list()
     [7, None]
@@ -29,7 +30,7 @@ class Values:
 
     @classmethod
     def where(cls, valid: NDArray[np.bool_], values: NDArray[Any]) -> Values:
-        """The values, null where not valid."""
+        """The values, null where ``valid`` is false."""
         return cls(values, None if valid.all() else valid)
 
     @classmethod
@@ -46,7 +47,7 @@ class Values:
         return len(self.values)
 
     def to_list(self) -> list[Any]:
-        """The values as Python's own, None where null."""
+        """The values as Python objects, None where null."""
         values: list[Any] = self.values.tolist()
         if self.valid is None:
             return values
@@ -57,34 +58,34 @@ class Columnar(ABC):
     """A function that can be computed over many ranges at once."""
 
     returns_values_of: ClassVar[int | None] = None
-    """The column, by its index, whose values the results consist of.
+    """The index of the column whose values the results consist of.
 
-    A column of another type than int64 or float64 comes as int64 codes that keep its order and
-    equality, and so leave codes in the results: in lists and dicts too.
+    A column whose type is not int64 or float64 is passed as int64 codes that keep its order and
+    equality. The results then contain codes, in lists and dicts too.
     """
 
     takes_codes: ClassVar[bool] = False
-    """Whether it needs only the order and the equality of values, which codes keep.
+    """Whether the function needs only the order and the equality of values, which codes keep.
 
-    Functions whose results consist of a column's values always do.
+    It need not be set for functions whose results consist of a column's values.
     """
 
     @abstractmethod
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
         """The result over each range [lo, hi) of the tuples.
 
-        ``columns`` are the function's own, in its order, for any number of keys one after the
-        other. Ranges are not empty and do not cross keys. Those in order, lo and hi both
-        non-decreasing, are the fastest; any order is correct.
+        ``columns`` are the function's columns, in its order, for any number of keys one after
+        another. Ranges are not empty and do not cross keys. They may come in any order; it is
+        fastest if both lo and hi are non-decreasing.
         """
 
 
 def skip_nulls(
     columns: Sequence[Values], lo: Int64s, hi: Int64s
 ) -> tuple[list[NDArray[Any]], Int64s, Int64s]:
-    """The tuples without a null in any of the columns, and the ranges as ranges of those.
+    """The tuples without a null in any column, and the ranges in terms of these tuples.
 
-    A range may be left empty. Without nulls nothing is copied.
+    A range may become empty. If there are no nulls, nothing is copied.
 
     >>> x = Values(np.array([5, 0, 7]), np.array([True, False, True]))
     >>> skip_nulls([x], np.array([0, 1]), np.array([2, 3]))
@@ -100,7 +101,7 @@ def skip_nulls(
 
 
 def take(values: NDArray[Any], positions: Int64s, found: NDArray[np.bool_]) -> Values:
-    """The values at the positions, null where not found.
+    """The values at the positions, null where ``found`` is false.
 
     >>> take(np.array([5, 7]), np.array([1, 2]), np.array([True, False])).to_list()
     [7, None]

@@ -1,4 +1,4 @@
-"""Count of tuples, or of the non-null values of a column."""
+"""The number of rows, or of the non-null values of a column."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from windrow.functions.reducible import Reducible, Reduction
 
 
 class Count(Invertible[Any, int, int], Commutative[Any, int, int], Reducible):
-    """The number of tuples, or of non-null values."""
+    """The number of rows, or of non-null values."""
 
     returns = "bigint"
     empty = 0
@@ -43,7 +43,7 @@ class Count(Invertible[Any, int, int], Commutative[Any, int, int], Reducible):
 
 
 def count(column: str | None = None) -> Count:
-    """The number of tuples, or of those where ``column`` is not null.
+    """The number of rows, or of rows where ``column`` is not null.
 
     >>> count().over([(), (), ()]), count("x").over([1, None])
     (3, 1)

@@ -1,4 +1,4 @@
-"""Number of distinct values."""
+"""The number of distinct values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from windrow.functions.ordering import distinct_key
 from windrow.functions.types import require_orderable
 
 Seen = frozenset[Any]
-"""The distinct values, or tuples of values, under their distinct keys."""
+"""The distinct keys of the values, or of the combinations of values."""
 
 
 class CountDistinct(Commutative[Any, Seen, int], Idempotent[Any, Seen, int], Columnar):
@@ -62,7 +62,7 @@ class CountDistinct(Commutative[Any, Seen, int], Idempotent[Any, Seen, int], Col
 
 
 def _number_tuples(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """One column that is equal where all of the columns are."""
+    """A column whose values are equal where those of all given columns are."""
     numbers, *others = columns
     for column in others:
         _, ours = np.unique(numbers, return_inverse=True)
@@ -72,9 +72,9 @@ def _number_tuples(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def count_distinct(*columns: str) -> CountDistinct:
-    """The number of distinct values, or of distinct tuples of values of several columns.
+    """The number of distinct values of a column, or of distinct combinations of several columns.
 
-    A tuple with a null among them does not count. NaN equals NaN, -0.0 equals 0.0.
+    Rows with a null in any of the columns do not count. NaN equals NaN, -0.0 equals 0.0.
 
     >>> count_distinct("x").over([3, 1, None, 3])
     2

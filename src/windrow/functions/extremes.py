@@ -1,4 +1,4 @@
-"""Least and greatest value."""
+"""The least and the greatest value."""
 
 from __future__ import annotations
 

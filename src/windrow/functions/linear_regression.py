@@ -13,17 +13,17 @@ from windrow.functions.ranges import combine_ranges
 from windrow.functions.types import require_numeric
 
 Moments = tuple[Any, ...]
-"""The number of points, one of the x and the distance of their mean from it, the same of y, and the
-sums of dx*dx, dx*dy and dy*dy, where dx and dy are the distances from the means; or columns of
-them. As in :mod:`windrow.functions.variance`, rounding a great mean would show in these sums."""
+"""The number of points; one x value and the distance of the mean x from it; the same for y; and the
+sums of dx*dx, dx*dy and dy*dy, where dx and dy are the distances from the means. Each may also be a
+column. Means are kept as distances for the reason given in :mod:`windrow.functions.variance`."""
 
 Line = dict[str, float]
 
 
 class LinearRegression(Commutative[Any, Moments, Line | None], Columnar):
-    """Centred moments combine as in Chan, Golub, LeVeque: no subtraction of large products.
+    """Centred moments, combined as by Chan, Golub and LeVeque: no large products are subtracted.
 
-    NaN or an infinity among the values makes what depends on it NaN.
+    NaN or an infinity among the values makes every result that depends on it NaN.
     """
 
     returns = "struct<slope:double,intercept:double,r2:double>"
@@ -34,7 +34,7 @@ class LinearRegression(Commutative[Any, Moments, Line | None], Columnar):
 
     def lift(self, value: Any) -> Moments:
         y, x = map(float, value)
-        # The distance of an infinity from itself is NaN, which no other point undoes.
+        # An infinity minus itself is NaN, and the sums stay NaN from then on.
         dx, dy = x - x, y - y
         return 1, x, 0.0, y, 0.0, dx, dx + dy, dy
 
@@ -77,8 +77,8 @@ class LinearRegression(Commutative[Any, Moments, Line | None], Columnar):
 def linear_regression(y: str, x: str) -> LinearRegression:
     """The least-squares line of ``y`` over ``x``: slope, intercept and r2.
 
-    Null where there are fewer than two distinct x, as in Spark's ``regr_slope``. r2 is 1 where
-    all y are equal, as in Spark's ``regr_r2``. Points with a null coordinate are skipped.
+    The result is null if there are fewer than two distinct x, as in Spark's ``regr_slope``. r2 is 1
+    if all y are equal, as in Spark's ``regr_r2``. Points with a null coordinate are skipped.
 
     >>> linear_regression("y", "x").over([(1.0, 0), (3.0, 1), (5.0, 2), (None, 3)])
     {'slope': 2.0, 'intercept': 1.0, 'r2': 1.0}

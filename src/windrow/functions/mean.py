@@ -1,4 +1,4 @@
-"""Arithmetic mean."""
+"""The arithmetic mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SumAndCount = tuple[Any, int]
 
 
 class Mean(Invertible[Any, SumAndCount, float], Commutative[Any, SumAndCount, float], Reducible):
-    """The sum, in float64 as in Spark, over the count."""
+    """The sum, in float64 as in Spark, divided by the count."""
 
     reductions = Reduction("count", 0), Reduction("sum", 0, as_float=True)
 

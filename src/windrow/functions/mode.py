@@ -11,7 +11,7 @@ from windrow.functions.ordering import distinct_key, keyed_value
 from windrow.functions.types import require_orderable
 
 Counts = Mapping[tuple[bool, Any], int]
-"""How often each value occurs, under its distinct key."""
+"""How often each value occurs, by its distinct key."""
 
 
 class Mode(Commutative[Any, Counts, Any], Columnar):
@@ -51,7 +51,7 @@ class Mode(Commutative[Any, Counts, Any], Columnar):
 
 
 def mode(column: str) -> Mode:
-    """The most frequent value; of several, the smallest.
+    """The most frequent value; the smallest one if there are several.
 
     NaN equals NaN and is greater than any other number; -0.0 equals 0.0.
 

@@ -21,7 +21,7 @@ Bar = tuple[Positioned, Any, Any, Positioned]
 class Ohlc(
     Commutative[Positioned, Bar, dict[str, Any]], Idempotent[Positioned, Bar, Any], Columnar
 ):
-    """The functions first, max, min and last at once."""
+    """The functions first, max, min and last in one."""
 
     takes_position = True
     returns_values_of = 0

@@ -28,7 +28,7 @@ def is_less(a: Any, b: Any) -> bool:
 
 
 def are_less(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
-    """Whether each value of ``a`` comes before that of ``b``.
+    """Whether each value of ``a`` comes before the value of ``b`` at the same position.
 
     >>> are_less(np.array([1.0, np.nan]), np.array([np.nan, np.nan]))
     array([ True, False])
@@ -38,9 +38,9 @@ def are_less(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def distinct_key(value: Any) -> tuple[bool, Any]:
-    """A key that sorts as the value does, and is the same for values that count as one.
+    """A key that sorts like the value and is the same for values that count as equal.
 
-    So it is for NaN and NaN, and for -0.0 and 0.0.
+    NaN equals NaN, and -0.0 equals 0.0.
 
     >>> len({distinct_key(v) for v in [float("nan"), float("nan"), 0.0, -0.0]})
     2
@@ -50,7 +50,7 @@ def distinct_key(value: Any) -> tuple[bool, Any]:
 
 
 def keyed_value(key: tuple[bool, Any]) -> Any:
-    """The value of a key.
+    """The value that a key stands for.
 
     >>> keyed_value(sort_key(float("nan")))
     nan

@@ -18,7 +18,7 @@ Points = tuple[tuple[int, float, float], ...]
 
 
 class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
-    """Runs of points; their positions put them in order, however they are combined."""
+    """Runs of points; positions keep them in order, however they are combined."""
 
     returns = "array<double>"
     takes_position = True
@@ -27,7 +27,7 @@ class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
         super().__init__(y, x)
         if isinstance(degree, bool) or not isinstance(degree, int) or degree < 0:
             raise WindrowError(
-                "polynomial_fit degree must be a number from 0 up",
+                "polynomial_fit degree must be a whole number, 0 or greater",
                 received("degree", degree),
                 "1 is a straight line.",
             )
@@ -65,9 +65,9 @@ class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
 def polynomial_fit(y: str, x: str, degree: int) -> PolynomialFit:
     """The coefficients, in ascending powers of ``x``, of the least-squares polynomial for ``y``.
 
-    Found by the method of Levenberg and Marquardt. Null where there are at most ``degree``
-    distinct x, or a coordinate is not finite. Points with a null coordinate are skipped. Where x
-    lies far from 0 in units of its own spread, as timestamps do, subtract a near x first.
+    The fit uses the Levenberg-Marquardt method. The result is null if there are at most ``degree``
+    distinct x, or if a coordinate is not finite. Points with a null coordinate are skipped. If x is
+    far from 0 compared with its spread, as timestamps are, subtract a nearby constant first.
 
     >>> fit = polynomial_fit("y", "x", degree=2).over([(1, 0), (2, 1), (5, 2), (10, 3)])
     >>> [round(c, 6) + 0.0 for c in fit]

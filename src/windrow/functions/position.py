@@ -1,4 +1,4 @@
-"""First and last value of the window, in the order of its tuples."""
+"""The first and the last value of a window, in the order of its rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from windrow.core.aggregate import Commutative, Idempotent
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
 
 Positioned = tuple[int, Any]
-"""A value and the position of its tuple."""
+"""A value and the position of its row, the position first."""
 
 
 class _Positional(
@@ -45,11 +45,11 @@ class _Positional(
 
     @abstractmethod
     def _choose(self, lo: Int64s, hi: Int64s) -> Int64s:
-        """The position in each range that decides."""
+        """The position in each range whose value is the result."""
 
 
 class First(_Positional):
-    """The oldest tuple's value."""
+    """The oldest row's value."""
 
     def native(self, *inputs: str) -> str | None:
         return None if self.ignore_nulls else "min_by({0}, {order})"
@@ -62,7 +62,7 @@ class First(_Positional):
 
 
 class Last(_Positional):
-    """The youngest tuple's value."""
+    """The newest row's value."""
 
     def native(self, *inputs: str) -> str | None:
         return None if self.ignore_nulls else "max_by({0}, {order})"
@@ -75,7 +75,7 @@ class Last(_Positional):
 
 
 def first(column: str, ignore_nulls: bool = False) -> First:
-    """The oldest tuple's value, null if that is null, as in Spark.
+    """The oldest row's value; as in Spark, nulls count unless ``ignore_nulls`` is set.
 
     >>> first("x").over([None, 2]), first("x", ignore_nulls=True).over([None, 2])
     (None, 2)
@@ -84,7 +84,7 @@ def first(column: str, ignore_nulls: bool = False) -> First:
 
 
 def last(column: str, ignore_nulls: bool = False) -> Last:
-    """The youngest tuple's value, null if that is null, as in Spark.
+    """The newest row's value; as in Spark, nulls count unless ``ignore_nulls`` is set.
 
     >>> last("x").over([1, 2])
     2

@@ -18,7 +18,7 @@ Ordered = tuple[Any, ...]
 
 
 class Quantile(Commutative[Any, Ordered, float], Columnar):
-    """Sorted runs of values; merged, they are the sorted window."""
+    """Sorted runs of values, merged into the sorted window."""
 
     function = "quantile"
 
@@ -73,8 +73,8 @@ class Median(Quantile):
 def quantile(column: str, q: float) -> Quantile:
     """The exact q-quantile, a double, as in Spark's ``percentile``.
 
-    With the n values in order it is the one at ``q * (n - 1)``, interpolated between the two
-    around. NaN is greater than any other number.
+    It is the value at position ``q * (n - 1)`` of the n values in order, interpolated linearly
+    between its neighbours. NaN is greater than any other number.
 
     >>> quantile("x", 0.25).over([4, 1, None, 2])
     1.5
@@ -83,7 +83,7 @@ def quantile(column: str, q: float) -> Quantile:
 
 
 def median(column: str) -> Median:
-    """The exact median, a double: that of two in the middle is their mean.
+    """The exact median, a double; for an even number of values, the mean of the middle two.
 
     >>> median("x").over([4, 1, 3, 2])
     2.5

@@ -1,6 +1,6 @@
-"""Which kernel answers a question about ranges; kernels are imported when the first one is asked.
+"""Chooses the kernel that reduces ranges of values or of partials.
 
-So ``import windrow.functions`` stays quick and does not load Numba.
+Kernels are imported when they are first used, so ``import windrow.functions`` does not load Numba.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Partials = tuple[NDArray[Any], ...]
 
 
 def are_ordered(lo: Int64s, hi: Int64s) -> bool:
-    """Whether both ends never go back, as sliding windows do.
+    """Whether lo and hi never decrease, as is the case for sliding windows.
 
     >>> are_ordered(np.array([0, 1]), np.array([3, 3]))
     True
@@ -31,9 +31,8 @@ def reduce_ranges(
 ) -> NDArray[Any]:
     """The sum, least or greatest value of each range.
 
-    Sums are invertible, so they are differences of running sums. Extremes are idempotent: they
-    come from a block scan where the ranges are in order, elsewhere from the overlapping sparse
-    table.
+    Sums are differences of running sums. Extremes come from a block scan if the ranges are in
+    order, and otherwise from the overlapping sparse table, since they are idempotent.
 
     >>> reduce_ranges(np.array([4, 1, 3]), np.array([0, 1]), np.array([2, 3]), "max")
     array([4, 3])
@@ -59,11 +58,11 @@ def combine_ranges(
     combine: Callable[[Any, Any], Any],
     identity: Sequence[Any],
 ) -> Partials:
-    """Each range of columns of the function's partials; ``identity`` for the empty ones.
+    """The combined partials of each range; ``identity`` for an empty range.
 
-    ``combine`` is the function's own, of columns. A block scan where the ranges are in order;
-    elsewhere the overlapping sparse table if the function is Idempotent, else the disjoint one.
-    ``combine`` may meet what NumPy would warn of, such as infinities.
+    ``partials`` are columns, and ``combine`` is the function's own in a form for columns. Ranges in
+    order use a block scan. Other ranges use the overlapping sparse table if the function is
+    Idempotent, and the disjoint one if not. NumPy's warnings, such as for infinities, are silenced.
     """
     with np.errstate(all="ignore"):
         if isinstance(function, Idempotent) and not are_ordered(lo, hi):

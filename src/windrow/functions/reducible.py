@@ -1,4 +1,4 @@
-"""Functions made of counts, sums and extremes, which panes of many functions compute together."""
+"""Functions made of counts, sums and extremes, which several functions can share per pane."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from windrow.functions.ranges import reduce_ranges
 
 @dataclass(frozen=True)
 class Reduction:
-    """One number a pane: the count, sum, least or greatest of a column's non-null values.
+    """One number per pane: the count, sum, least or greatest of a column's non-null values.
 
-    ``column`` is an index into the function's columns; None counts all tuples. Sums of int64 are
-    taken modulo 2**64.
+    ``column`` is an index into the function's columns; None counts all tuples. Sums of int64 wrap
+    modulo 2**64.
     """
 
     op: Literal["count", "sum", "min", "max"]
@@ -34,11 +34,11 @@ class Reducible(Columnar):
     @property
     @abstractmethod
     def reductions(self) -> tuple[Reduction, ...]:
-        """What is to be reduced."""
+        """The reductions that the function needs."""
 
     @abstractmethod
     def lower_reductions(self, partials: Sequence[NDArray[Any]]) -> Values:
-        """The results of many windows from their reductions, one array for each."""
+        """The results of many windows, given one array per reduction."""
 
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
         partials = []

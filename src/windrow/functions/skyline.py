@@ -16,11 +16,11 @@ from windrow.functions.types import require_numeric
 
 Point = tuple[float, ...]
 Front = tuple[tuple[int, Point], ...]
-"""The points of a skyline and the positions of their tuples, in order of position."""
+"""The points of a skyline and the positions of their rows, in order of position."""
 
 
 class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
-    """Skylines of parts: those of their points that survive each other are that of the whole."""
+    """Skylines of parts; the whole's skyline is their points that no other part dominates."""
 
     empty: ClassVar[Any] = []
     takes_position = True
@@ -32,7 +32,7 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
         directions = (maximise,) * len(columns) if isinstance(maximise, bool) else tuple(maximise)
         if len(directions) != len(columns) or not all(isinstance(d, bool) for d in directions):
             raise WindrowError(
-                "skyline maximise must be True or False, or one of them for each column",
+                "skyline maximise must be True or False, or a sequence with one per column",
                 received("maximise", maximise),
                 f"the columns are {list(columns)}.",
             )
@@ -87,13 +87,13 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
         )
 
     def _costs(self, point: Point) -> Point:
-        """The point with every coordinate to be minimised, NaN worst."""
+        """The point with every coordinate turned into a cost to minimise; NaN is the worst."""
         costs = (-c if most else c for c, most in zip(point, self.maximise, strict=True))
         return tuple(math.inf if c != c else c for c in costs)
 
 
 _OVERLAP = 4
-"""From so many windows a tuple on, what one window prunes pays in the next."""
+"""If a tuple is in more windows than this on average, pruning across windows pays off."""
 
 
 def _dominates(a: Point, b: Point) -> bool:
@@ -101,16 +101,16 @@ def _dominates(a: Point, b: Point) -> bool:
 
 
 def _quoted(field: str) -> str:
-    """The field's name as DDL wants it."""
+    """The field's name as DDL requires it."""
     return field if field.isidentifier() else "`" + field.replace("`", "``") + "`"
 
 
 def skyline(*columns: str, maximise: bool | Sequence[bool] = False) -> Skyline:
-    """The points that no other dominates, in the order of their tuples, duplicates kept.
+    """The points that no other point dominates, in the order of the rows; duplicates are kept.
 
-    A point dominates another that it equals or undercuts in every column and undercuts in one;
-    with ``maximise``, or where it is true for the column, exceeds. NaN is as bad as the worst
-    infinity. Points with a null coordinate are skipped.
+    A point dominates another if it is at least as good in every column and better in at least one.
+    Less is better; with ``maximise``, or where it is true for a column, more is better. NaN is as
+    bad as the worst infinity. Points with a null coordinate are skipped.
 
     >>> hotels = [(50, 8.0), (80, 1.0), (60, 9.0), (50, 8.0)]
     >>> skyline("price", "distance").over(hotels)

@@ -1,4 +1,4 @@
-"""Sum."""
+"""The sum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from windrow.functions.types import FLOATS, INTEGERS, require_numeric
 
 
 class Sum(Invertible[Any, Any, Any], Commutative[Any, Any, Any], Reducible):
-    """Sums of int64 columns are taken modulo 2**64, as Java does."""
+    """Sums; those of int64 columns wrap modulo 2**64, as in Java."""
 
     reductions = COUNT_AND_SUM
 

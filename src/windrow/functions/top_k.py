@@ -1,4 +1,4 @@
-"""The greatest values, or the values of the tuples that are greatest by another column."""
+"""The greatest values, or the values of the rows that are greatest by another column."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from windrow.functions.ordering import sort_key
 from windrow.functions.types import require_orderable
 
 Ranked = tuple[tuple[Any, int, Any], ...]
-"""At most k of ``(by, position, value)``, greatest first, the older first among equals."""
+"""At most k of ``(by, position, value)``, greatest first; among equals, the older first."""
 
 
 class TopK(Commutative[Any, Ranked, list[Any]], Columnar):
-    """The best of two bests are the best of the whole."""
+    """The k best of the parts; the best of these are the k best of the whole."""
 
     empty: ClassVar[Any] = []
     takes_position = True
@@ -70,8 +70,8 @@ class TopK(Commutative[Any, Ranked, list[Any]], Columnar):
 
 
 def _place(ranks: NDArray[Any]) -> tuple[Int64s, Int64s]:
-    """Each tuple's place, greatest and then oldest first, and the tuple of each place."""
-    # An ascending stable sort of the reversed column, reversed: the older first among equals.
+    """Each tuple's place, greatest first and then oldest first, and the tuple at each place."""
+    # A stable ascending sort of the reversed column, reversed: among equals, the older first.
     by_place = len(ranks) - 1 - np.argsort(ranks[::-1], kind="stable")[::-1]
     places = np.empty(len(ranks), dtype=np.int64)
     places[by_place] = np.arange(len(ranks))
@@ -79,7 +79,7 @@ def _place(ranks: NDArray[Any]) -> tuple[Int64s, Int64s]:
 
 
 def _lists(chosen: Values, positions: Sequence[Int64s]) -> Values:
-    """The values at the positions of each result, with None for nulls."""
+    """One list per result with the values at its positions, None for nulls."""
     if chosen.valid is None:
         return Values.of_objects([chosen.values[at].tolist() for at in positions])
     return Values.of_objects(
@@ -88,10 +88,10 @@ def _lists(chosen: Values, positions: Sequence[Int64s]) -> Values:
 
 
 def top_k(column: str, k: int, by: str | None = None) -> TopK:
-    """The k greatest values in descending order, duplicates kept; NaN is the greatest.
+    """The k greatest values in descending order; duplicates are kept, and NaN is the greatest.
 
-    With ``by``: the values of the k tuples with the greatest ``by``, the oldest first among
-    equals. There a tuple is skipped if its ``by`` is null; its value may be null.
+    With ``by``, these are the values of the k rows with the greatest ``by``; among equals, the
+    oldest first. Then rows with a null ``by`` are skipped, and values may be null.
 
     >>> top_k("x", 2).over([3, 1, None, 3, 2])
     [3, 3]

@@ -1,4 +1,4 @@
-"""Sample variance and standard deviation."""
+"""The sample variance and standard deviation."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from windrow.functions.ranges import combine_ranges
 from windrow.functions.types import require_numeric
 
 Moments = tuple[Any, Any, Any, Any]
-"""The number of values, one of them, the mean's distance from that one, and the sum of squared
-distances from the mean; or columns of them."""
+"""The number of values, one of the values, the distance of the mean from that value, and the sum of
+squared distances from the mean. Each may also be a column."""
 
 
 class Var(Commutative[Any, Moments, float | None], Columnar):
-    """Moments combine as in Chan, Golub, LeVeque: no subtraction of large squares.
+    """Moments, combined as by Chan, Golub and LeVeque: no large squares are subtracted.
 
-    The mean is kept as a distance from one of the values, for it is often much greater than the
-    distances between them, and rounding it would show there.
+    The mean is kept as its distance from one of the values. It is often much greater than the
+    distances between values, so that rounding the mean itself would distort them.
 
     NaN or an infinity among the values makes the variance NaN, as in Spark.
     """
@@ -35,7 +35,7 @@ class Var(Commutative[Any, Moments, float | None], Columnar):
         return "var_samp(cast({0} as double))"
 
     def lift(self, value: Any) -> Moments:
-        # The distance of an infinity from itself is NaN, which no other value undoes.
+        # An infinity minus itself is NaN, and the sum stays NaN from then on.
         return 1, float(value), 0.0, float(value) - float(value)
 
     def combine(self, a: Moments, b: Moments) -> Moments:

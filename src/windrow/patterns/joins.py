@@ -20,10 +20,11 @@ Strategy = Literal["grid", "centralised", "handshake"]
 
 
 def join_stages(query: JoinQuery, grid: Grid, strategy: Strategy = "grid") -> Stages:
-    """The stages of a join; the baselines use as many workers, or segments, as the grid has cells.
+    """The stages of a join.
 
-    By count a sequencer comes first. Where copies of a tuple in several cells each know a part of
-    whether it has matched, a last stage puts that together.
+    Joins by count start with a sequencer. If several cells have copies of a tuple and it matters
+    whether the tuple has matched, a last stage collects what the cells know. The baselines have as
+    many matchers, or segments, as the grid has cells.
     """
     n = grid.n
     first: list[Node] = (
@@ -52,7 +53,7 @@ def join_stages(query: JoinQuery, grid: Grid, strategy: Strategy = "grid") -> St
 
 
 def _grouped(nodes: list[Node]) -> Stages:
-    """Each worker with the emitter behind it; data is exchanged before workers."""
+    """The nodes as stages: an emitter joins the stage of the workers before it."""
     groups: list[tuple[Node, ...]] = []
     for node in nodes:
         if isinstance(node, Emitter) and groups:

@@ -1,8 +1,9 @@
-"""The transformation levels: rewriting which nodes of a stage list run together.
+"""The transformation levels: which nodes of a pattern run together in one stage.
 
-After Mencagli 2019, Figures 11 to 13. Level 0 keeps every emitter and collector as a stage of its
-own. Level 1 merges neighbours. Level 2 removes the collectors between stages: what workers give
-goes straight to all workers of the next stage.
+They follow Mencagli 2019, Figures 11 to 13, but not every configuration of Figure 12 has a form of
+its own. Level 0 keeps each emitter and collector as a separate stage. Level 1 merges neighbouring
+ones. Level 2 removes the collectors between stages, so that workers send their results directly to
+the workers of the next stage.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _Is: TypeAlias = Callable[[Node], bool]
 
 
 def group(pattern: Pattern, nodes: list[Node]) -> Stages:
-    """The stage list with the pattern's levels applied, the inner pattern's first."""
+    """The nodes as stages, after the inner pattern's level and then the pattern's own."""
     inner = pattern.inner if isinstance(pattern, KeyFarm | WinFarm) else pattern
     is_farm = inner is not pattern
     groups: list[tuple[Node, ...]] = [(node,) for node in nodes]
@@ -35,7 +36,10 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
 
 
 def _merge_emitters(groups: list[tuple[Node, ...]], with_last: _Is) -> list[tuple[Node, ...]]:
-    """Merge a group that starts with an emitter into the one before, if its last node fits."""
+    """Merge a group that starts with an emitter into the one before if ``with_last`` accepts it.
+
+    ``with_last`` is asked about the last node of the group before.
+    """
     merged: list[tuple[Node, ...]] = []
     for own in groups:
         if merged and with_last(merged[-1][-1]) and _is_emitter(own[0]):
@@ -58,7 +62,7 @@ def _prepares(node: Node) -> bool:
 
 
 def _remove_collectors_between(groups: list[tuple[Node, ...]]) -> list[tuple[Node, ...]]:
-    """W | C E | W becomes W E | W: an emitter beside each worker of the first stage."""
+    """W | C E | W becomes W E | W: each worker of the first stage gets an emitter."""
     rewritten: list[tuple[Node, ...]] = []
     for own in groups:
         if len(own) == 2 and isinstance(own[0], Collector) and isinstance(own[1], Emitter):
@@ -69,7 +73,7 @@ def _remove_collectors_between(groups: list[tuple[Node, ...]]) -> list[tuple[Nod
 
 
 def _merge_last_collectors(groups: list[tuple[Node, ...]]) -> list[tuple[Node, ...]]:
-    """The inner pattern's last collectors go: the farm's own puts everything in order."""
+    """Merge the inner pattern's last collector into the farm's, which orders all results."""
     (last,) = groups[-1]
     (before,) = groups[-2] if len(groups[-2]) == 1 else (None,)
     if isinstance(last, Collector) and isinstance(before, Collector):

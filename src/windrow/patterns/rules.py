@@ -1,4 +1,4 @@
-"""Which patterns a window and its function allow; everything else is refused with the reason."""
+"""Which patterns a window model and a function allow; others raise an error with the reason."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ def check_pattern(pattern: Pattern, model: WindowModel, computation: Computation
         _check_panes(inner, model)
         if isinstance(computation, Decompose) and len(computation.rounds) > 1:
             raise WindrowError(
-                "PaneFarm shares the result of a pane between windows, which a second round of "
-                "decompose, made for one window, does not allow",
+                "PaneFarm shares the result of a pane between windows, so decompose can have only "
+                "one round",
                 f"{len(computation.rounds)} rounds",
                 "use WinMapReduce.",
             )
     if isinstance(inner, WinMapReduce) and computation.minds_order:
         raise WindrowError(
-            "WinMapReduce deals a window's tuples round-robin and needs Commutative aggregates",
+            "WinMapReduce deals a window's rows round-robin and needs Commutative aggregates",
             repr(computation),
-            "derive the aggregate from Commutative if it is, else use a PaneFarm or a WinFarm.",
+            "derive the aggregate from Commutative if order does not matter to it; "
+            "otherwise use a PaneFarm or a WinFarm.",
         )
 
 
 def _check_active(pattern: WinFarm, model: WindowModel) -> None:
     if model.context is Context.CF:
         return
-    needs = "the tuples before it" if model.context is Context.FCF else "tuples after it"
+    needs = "the rows before it" if model.context is Context.FCF else "rows after it"
     raise WindrowError(
-        f"active WinFarm workers need a tuple's windows when it arrives, but {_name(model)} "
-        f"is {model.context.name}: a tuple's windows depend on {needs}",
+        f"active WinFarm workers need a row's windows when it arrives, but {_name(model)} "
+        f"is {model.context.name}: a row's windows depend on {needs}",
         repr(pattern),
         f'use WinFarm({pattern.n}, workers="agnostic"), or a KeyFarm.',
     )

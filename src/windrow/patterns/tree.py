@@ -1,4 +1,4 @@
-"""The pattern tree: who computes what in parallel, and which nestings are legal."""
+"""The pattern tree: what runs in parallel, and which patterns can be nested."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Workers: TypeAlias = Literal["active", "agnostic"]
 
 
 class Pattern:
-    """A parallel pattern of the papers."""
+    """A parallel pattern (De Matteis 2016, section 3; Mencagli 2019, section IV)."""
 
     @property
     def name(self) -> str:
@@ -27,7 +27,7 @@ class WinSeq(Pattern):
 
 @dataclass(frozen=True)
 class PaneFarm(Pattern):
-    """Panes of gcd(length, slide) on ``plq`` workers, then windows over panes on ``wlq``."""
+    """``plq`` workers compute panes of gcd(length, slide), ``wlq`` workers windows over panes."""
 
     plq: int
     wlq: int
@@ -41,7 +41,7 @@ class PaneFarm(Pattern):
 
 @dataclass(frozen=True)
 class WinMapReduce(Pattern):
-    """Each window in ``map`` parts, dealt tuple by tuple, put together by ``reduce`` workers."""
+    """The rows of each window are dealt into ``map`` parts, which ``reduce`` workers combine."""
 
     map: int
     reduce: int
@@ -55,7 +55,7 @@ class WinMapReduce(Pattern):
 
 @dataclass(frozen=True)
 class KeyFarm(Pattern):
-    """Each key on one of ``n`` workers."""
+    """Each key belongs to one of ``n`` workers."""
 
     n: int
     inner: Pattern = field(default_factory=WinSeq)
@@ -69,11 +69,11 @@ class KeyFarm(Pattern):
 
 @dataclass(frozen=True)
 class WinFarm(Pattern):
-    """Each window on one of ``n`` workers, even windows of one key.
+    """Each window belongs to one of ``n`` workers, even among the windows of one key.
 
-    Active workers are sent the tuples of their windows and manage them; agnostic workers are sent
-    whole windows by an emitter that does. ``batch`` consecutive windows go to one worker, which
-    is sent the tuples they share once.
+    Active workers receive the rows of their windows and manage the windows themselves. Agnostic
+    workers receive whole windows from a windower. ``batch`` consecutive windows go to the same
+    worker, which receives the rows they share only once.
     """
 
     n: int
@@ -116,9 +116,9 @@ def _check_inner(outer: Pattern, inner: object) -> None:
         return
     if isinstance(inner, Pattern):
         raise WindrowError(
-            f"{outer.name} may nest WinSeq, PaneFarm or WinMapReduce",
+            f"{outer.name} can only nest WinSeq, PaneFarm or WinMapReduce",
             f"inner={inner!r}",
-            "windows of one key are already spread by WinFarm alone, keys by KeyFarm alone.",
+            "one KeyFarm spreads keys, one WinFarm spreads windows, over any number of workers.",
         )
     raise WindrowError(
         f"{outer.name} inner must be a pattern",

@@ -1,12 +1,12 @@
-"""Lowering: a pattern tree becomes a stage list, rewritten by its transformation levels.
+"""Lowering: a pattern tree becomes a list of stages, rewritten by its transformation levels.
 
-The nodes of each pattern, E an emitter, W workers, C a collector:
+The nodes of each pattern, where E is an emitter, W are workers and C is a collector:
 
-* KeyFarm, WinFarm of WinSeq: E W C; agnostic workers have the windower before: W E W C.
-* PaneFarm, WinMapReduce: E W C E W C, the first W panes or parts, the second windows.
-* A farm of these has its own E before and its own C behind.
+* KeyFarm or WinFarm of WinSeq: E W C. With agnostic workers a windower comes first: W E W C.
+* PaneFarm, WinMapReduce: E W C E W C. The first W compute panes or parts, the second windows.
+* A farm of these adds its own E at the start and its own C at the end.
 
-Where workers see only some of a key's tuples but need their ranks, a ranker comes first.
+If workers see only some of a key's tuples but need their ranks, a ranker comes first.
 """
 
 from __future__ import annotations
@@ -47,25 +47,26 @@ from windrow.patterns.workers import Alike
 
 
 def window_stages(query: WindowQuery, pattern: Pattern, in_one_process: bool = False) -> Stages:
-    """The stage list that computes the query with this pattern.
+    """The stages that compute the query with this pattern.
 
-    Workers that all live in one process share the tuples that several of them need.
+    If all workers live in one process, they share the tuples that several of them need.
     """
     check_pattern(pattern, query.model, query.computation)
     return group(pattern, _Lowering(query, in_one_process).nodes(pattern))
 
 
 def stages_over_panes(query: WindowQuery, n: int) -> Stages:
-    """Windows over panes that are computed already, each key on one of n workers."""
+    """The stages that compute windows from finished panes, each key on one of n workers."""
     make = partial(making.window_level, query, Geometry.over_panes(query.model), 1, 1, 1)
     return Stages(((Emitter(ByKey(query.keys, n)),), (Workers("WLQ", make, n),)))
 
 
 @dataclass(frozen=True)
 class _Farm:
-    """What surrounds an inner pattern: ``n`` instances, of which each computes a share of windows.
+    """The farm around an inner pattern: ``n`` instances, each with a share of the windows.
 
-    A key farm's instances compute all windows of their keys, so its share is whole.
+    The windows of a key are shared by ``outer`` instances, in batches of ``batch``. In a key farm
+    ``outer`` is 1: an instance computes all windows of its keys.
     """
 
     n: int = 1
@@ -86,9 +87,9 @@ class _Lowering:
         self.model = query.model
         self.own_axis = own_axis(query.model)
         self.position = self.own_axis or RANK
-        """The column that tells a tuple's windows to an emitter."""
+        """The column from which an emitter computes a tuple's windows."""
         self.keeps_panes = making.can_keep_panes(query)
-        # In one process tuples are not sent anywhere: the worker reduces them.
+        # In one process nothing is sent, so it is the worker that reduces tuples to panes.
         is_early = self.keeps_panes and making.is_told_by_time(query.model)
         self.reduces_early = is_early and not in_one_process
         computation = query.computation
@@ -108,7 +109,7 @@ class _Lowering:
         return self._inner(pattern, _Farm())
 
     def _reduced(self, route: Route, farm: _Farm) -> list[Node]:
-        """Emitters that send partials of panes in place of tuples."""
+        """The nodes whose emitters send partials of panes instead of tuples."""
         query, geometry = self.query, Geometry.over_panes(self.model)
         emit = Emitter(ReducedToPanes(query, geometry.pane, geometry.origin, TIME, route))
         make = partial(making.reduced_win_seq, query, geometry, farm.share)
@@ -159,7 +160,7 @@ class _Lowering:
     def _windower(
         self, axis: str | None, farm: _Farm, batch: int, executors: int, parts: int
     ) -> Node:
-        """A windower per instance, which decides on windows for so many executors."""
+        """One windower per instance; each decides the windows of ``executors`` executors."""
         geometry = Geometry.of(self.model, axis)
         given = (self.query, geometry, farm.share, batch, executors, parts)
         return Workers("Windower", partial(making.windower, *given), farm.n, prepares=True)
@@ -203,7 +204,7 @@ class _Lowering:
         ]
 
     def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
-        """MAP on parts of windows that a windower has decided, then REDUCE; in rounds."""
+        """MAP over parts of windows that a windower has decided, then REDUCE; once per round."""
         query, n_map = self.query, farm.n * pattern.map
         if self.n_rounds == 1:
             make = partial(making.executor, query, True)

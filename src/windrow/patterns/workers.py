@@ -1,6 +1,6 @@
-"""The workers of each kind: what a pattern's stage is made of.
+"""Factories of workers, one per kind.
 
-A factory takes the worker's index last; what comes before is bound, on the driver, by ``partial``.
+The last argument of a factory is the worker's index. The driver binds the others with ``partial``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ShareOf: TypeAlias = Callable[[int], Share]
 
 @dataclass(frozen=True)
 class Alike:
-    """Makes the same worker whatever its index."""
+    """A factory that makes the same worker for every index."""
 
     kind: Callable[..., Worker]
     arguments: tuple[object, ...]
@@ -103,10 +103,10 @@ def window_level(
 
 
 def kept_columns(query: WindowQuery, are_pieces: bool) -> dict[str, pa.DataType]:
-    """The columns a worker keeps of tuples: the function's, the model's, and what orders tuples."""
+    """The columns a worker keeps: those of the function, of the model, and of the order."""
     computation, model = query.computation, query.model
     names = computation.columns if isinstance(computation, Aggregation) else query.types
-    # An attribute that is the axis is kept as such.
+    # An attribute that is the axis is kept as the axis.
     of_model = model.columns[1:] if model.axis is Axis.ATTRIBUTE else model.columns
     is_ordered_later = not model.ranks_tuples
     of_order = query.order_by if is_ordered_later else ()
@@ -117,7 +117,7 @@ def kept_columns(query: WindowQuery, are_pieces: bool) -> dict[str, pa.DataType]
 
 
 def partial_columns(query: WindowQuery) -> dict[str, pa.DataType]:
-    """The columns of partials that a worker keeps in place of tuples."""
+    """The columns of the partials that a worker keeps instead of tuples."""
     return {field.name: field.type for field in PiecesOfWindows(query, []).schema}
 
 
@@ -127,12 +127,12 @@ def _order(query: WindowQuery) -> list[str]:
 
 
 def is_told_by_time(model: WindowModel) -> bool:
-    """Whether a tuple's own time tells its windows."""
+    """Whether a tuple's windows follow from its time alone."""
     return model.context is Context.CF and model.axis is Axis.TIME
 
 
 def can_keep_panes(query: WindowQuery) -> bool:
-    """Whether a worker can keep partials of panes in place of tuples."""
+    """Whether a worker can keep partials of panes instead of tuples."""
     if query.model.pane_length is None or not isinstance(query.computation, Aggregation):
         return False
     partials = PartialColumns(query)

@@ -1,1 +1,1 @@
-"""Choosing a pattern, and explaining the choice."""
+"""Chooses a pattern and explains the choice."""

@@ -1,7 +1,8 @@
-"""Choosing a pattern by rule, where none is given.
+"""Chooses a pattern by rules if the user gives none.
 
-The questions are those of 001_3806c06d13ee46ae, Figure 14 (keys? decomposable? sliding?) and of
-002_a2000d7e0f4e21a9, Figure 7 (can a tuple's windows be known when it arrives?).
+It asks the first questions of Mencagli 2019, Figure 14: are there keys, can the function be
+decomposed, do windows overlap? It does not ask about skew or the length of panes. From Mencagli
+2018, Figure 7, comes the question whether a tuple's windows are known when it arrives.
 """
 
 from __future__ import annotations
@@ -24,36 +25,36 @@ class Choice:
 STREAM_WORKERS = 8
 """How many workers share the state of a stream, on any number of cores.
 
-State is spread over workers, not over cores, so that a stream can go on with more cores or fewer.
-Eight workers cost a batch about as much as two in the same number of partitions; a partition of the
-state costs it a tenth of a second.
+State is spread over workers, not over cores, so that a stream can continue with more or fewer
+cores. In the same number of partitions, eight workers cost a batch about as much as two. Each
+partition of the state costs a batch a tenth of a second.
 """
 
 
 def choose_for_stream(query: WindowQuery, cores: int) -> Choice:
-    """The pattern for a stream: its state is the same on any number of cores."""
+    """The pattern for a stream; its state does not depend on the number of cores."""
     computation = query.computation
     if query.keys or (computation.is_decomposable and not computation.minds_order):
         return choose(query, STREAM_WORKERS)
-    why = "no keys, a function of whole windows: executors hold no state"
+    why = "no keys, and the function needs whole windows: executors without state compute them"
     return Choice(WinFarm(cores, workers="agnostic", level=2), why)
 
 
 def choose(query: WindowQuery, cores: int) -> Choice:
-    """The pattern for a query on so many cores."""
+    """The pattern for a query on this number of cores."""
     if cores == 1:
         return Choice(WinSeq(), "there is one core")
     if query.keys:
-        return Choice(KeyFarm(cores), "the stream has keys: they are independent of each other")
+        return Choice(KeyFarm(cores), "there are keys, which are independent of each other")
     computation, model = query.computation, query.model
     if computation.is_decomposable and not computation.minds_order:
         if model.pane_length is not None and model.shares_tuples:
-            why = "no keys, overlapping windows, a function of pieces: panes are shared"
+            why = "no keys, and windows overlap: they share the results of panes"
             return Choice(PaneFarm(cores, 1, level=2), why)
-        why = "no keys, windows that share little, a function of pieces: each is split"
+        why = "no keys, and windows share no panes: each window is split into parts"
         return Choice(WinMapReduce(cores, 1, level=2), why)
     if model.context is Context.CF:
-        why = "no keys, a function of whole windows, each tuple's windows known as it arrives"
+        why = "no keys, the function needs whole windows, and each row's windows are known at once"
         return Choice(WinFarm(cores, level=2), why)
-    why = "no keys, a function of whole windows, which only a windower can tell"
+    why = "no keys, the function needs whole windows, and a windower must determine them"
     return Choice(WinFarm(cores, workers="agnostic", level=2), why)

@@ -9,7 +9,7 @@ from windrow.patterns import Pattern
 
 
 def explain(query: WindowQuery, pattern: Pattern, why: str, stages: Stages, runs: str) -> str:
-    """The window, what is computed, the pattern and its stages."""
+    """The window, the computation, the pattern and its stages."""
     model, computation = query.model, query.computation
     if isinstance(computation, Aggregation):
         what = ", ".join(f"{name}={f!r}" for name, f in computation.functions.items())

@@ -8,8 +8,8 @@ from windrow.patterns.joins import Strategy
 from windrow.planner.join_layout import GridChoice
 
 _WHY_BASELINE = {
-    "centralised": "one owner sends its windows out with each batch, as given; a grid is faster",
-    "handshake": "the streams pass each other, all in one worker, as given; a grid is faster",
+    "centralised": "as given; one worker sends out its windows with each batch; a grid is faster",
+    "handshake": "as given; all segments run in one worker; a grid is faster",
 }
 
 
@@ -17,7 +17,7 @@ def explain_join(
     query: JoinQuery, choice: GridChoice, strategy: Strategy, stages: Stages, runs: str
 ) -> str:
     """The predicate, the windows, the layout and its stages."""
-    unit = "tuples" if query.by_count else "us"
+    unit = "rows" if query.by_count else "us"
     left, right = query.lengths
     order = "arrival" if query.time is None else f"{query.time[0]} and {query.time[1]}"
     layout = f"{choice.grid.describe(query)}: {choice.why}"

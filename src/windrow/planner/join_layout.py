@@ -1,4 +1,4 @@
-"""Choosing the grid of a join: from the number of workers and the rates of both streams."""
+"""Chooses the grid of a join from the number of workers and the rates of both streams."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def choose_grid(
     cores: int = 1,
     rates: Rates = (1, 1),
 ) -> GridChoice:
-    """The grid for a join; what is given is kept, the rest is chosen.
+    """The grid for a join: what the user gives is kept, the rest is chosen.
 
-    ``degree`` is the number of workers, the number of cores if not given.
+    ``degree`` is the number of workers; by default it is the number of cores.
     """
     n = None if degree is None else _positive("degree", degree)
     parts = None if partitions is None else _positive("partitions", partitions)
     by = _partitioning(query.on)
     if parts is not None and parts > 1 and not by:
-        rule = "partitions need a term that partitions, such as an equi or a finite band"
+        rule = "partitions need a term that can partition rows, such as an equi or a finite band"
         hint = "leave partitions out: a grid splits any join."
         raise WindrowError(rule, f"partitions={parts}", hint)
     if isinstance(layout, str):
@@ -58,25 +58,25 @@ def choose_grid(
         why = "only rows with the same hash can match, so no copies of whole streams are sent"
     else:
         rows, columns = rectangle(max(1, (n or cores) // (parts or 1)), rates)
-        why = f"fewest copies of tuples at rates of {rates[0]:g} to {rates[1]:g}"
+        why = f"fewest copies of rows at rates of {rates[0]:g} to {rates[1]:g}"
     parts = parts or 1
     by = by if parts > 1 else ()
     grid = Grid(rows, columns, parts, by, any(query.on.terms[i].has_copies for i in by))
     if n is not None and grid.n != n:
         raise WindrowError(
-            "partitions x rows x columns must be the degree",
+            "partitions x rows x columns must equal the degree",
             f"{parts} x {rows} x {columns} with degree={n}",
-            "leave one of layout, partitions and degree out.",
+            "leave out layout, partitions or degree.",
         )
     return GridChoice(grid, why if grid.n > 1 else "there is one worker")
 
 
 def rectangle(n: int, rates: Rates) -> tuple[int, int]:
-    """The m x n' = n layout with the fewest copies; among those the one with the lowest latency.
+    """The layout m x n' = n with the fewest copies; among those, the one with the lowest latency.
 
-    In a unit of time n' * left rate + m * right rate tuples are sent. The latency of a left tuple
-    grows with the right window over n', that of a right one with the left window over m
-    (DP-Join, equations 7 to 9): at equal rates the squarest is best in both.
+    n' * left rate + m * right rate tuples are sent per unit of time. The latency of a left tuple
+    grows with the right window divided by n', that of a right tuple with the left window divided
+    by m (DP-Join, equations 7 to 9). At equal rates the squarest layout is best in both respects.
 
     >>> rectangle(16, (1, 1)), rectangle(15, (1000, 3000)), rectangle(6, (1, 1000))
     ((4, 4), (3, 5), (1, 6))
@@ -99,7 +99,7 @@ def _named(layout: str, n: int, rates: Rates) -> tuple[int, int]:
         raise WindrowError(f"layout must be (m, n) or one of {LAYOUTS}", received("layout", layout))
     side = math.isqrt(n)
     if side * side != n:
-        hint = f"{side * side} and {(side + 1) ** 2} are; or use layout='rectangular'."
+        hint = f"use {side * side} or {(side + 1) ** 2} workers, or layout='rectangular'."
         raise WindrowError("a square layout needs a square number of workers", f"{n}", hint)
     return side, side
 
@@ -109,7 +109,7 @@ def _fitting(layout: str, cores: int) -> int:
 
 
 def _partitioning(on: Predicate) -> tuple[int, ...]:
-    """The terms a join can be partitioned by: all that need no copies, else the first one."""
+    """The terms to partition by: all that need no copies, otherwise the first that is able to."""
     able = [i for i, term in enumerate(on.terms) if term.partitioned_by is not None]
     return tuple(i for i in able if not on.terms[i].has_copies) or tuple(able[:1])
 

@@ -40,13 +40,13 @@ def build(**given: Any) -> wr.Join:
         ({"right": [1]}, "the right side of join takes a Spark DataFrame.*got list"),
         (
             {"within": "0 s"},
-            "within must be a positive duration or number of tuples; got within='0",
+            "within must be a positive duration or number of rows; got within='0",
         ),
         ({"within": (1, 0)}, r"got within=\(1, 0\)"),
         ({"within": -5}, "must be a positive duration or number"),
         ({"within": 1.5}, "join within must be a duration"),
         ({"within": True}, "join within must be a duration"),
-        ({"within": ("1 s", 5)}, "both of tuples; got within="),
+        ({"within": ("1 s", 5)}, "must be two durations or two numbers of rows; got within="),
         ({"within": ("1 s",)}, "one length or a pair"),
         ({"within": "50000000 days"}, "less than 30,000 years"),
         ({"on": "symbol"}, "on must be a predicate; got on='symbol'.\nHint: .*wr.equi"),
@@ -57,8 +57,11 @@ def build(**given: Any) -> wr.Join:
         ({"on": wr.equi(("ts", "zoned"))}, "'ts' of timestamp_ntz with 'zoned' of timestamp"),
         ({"on": wr.band(symbol=1)}, "band compares numbers, timestamps or dates"),
         ({"on": wr.band(cost=1)}, "'cost' of decimal.*\nHint: cast"),
-        ({"on": wr.band(price="1 s")}, "a duration is a band of timestamps"),
-        ({"on": wr.band(ts=1.5)}, "a band of timestamps or dates is a duration"),
+        (
+            {"on": wr.band(price="1 s")},
+            "only timestamps, dates or integer microseconds can have a duration",
+        ),
+        ({"on": wr.band(ts=1.5)}, "a band of timestamps or dates must be a duration"),
         ({"on": wr.theta(lambda x, y: x["pric"] > 0)}, "the left side has no column 'pric'"),
         (
             {"on": wr.theta(lambda x, y: True)},  # type: ignore[arg-type, return-value]
@@ -78,7 +81,7 @@ def build(**given: Any) -> wr.Join:
         ({"prefixes": ("", "")}, r"'symbol' twice with prefixes=\('', ''\)"),
         ({"prefixes": ("l_",)}, "prefixes must be a pair of strings"),
         ({"layout": (2, 0)}, "layout columns must be a positive number of workers"),
-        ({"layout": (2, 2), "degree": 5}, "must be the degree"),
+        ({"layout": (2, 2), "degree": 5}, "must equal the degree"),
     ],
 )
 def test_what_is_wrong_is_said(given: dict[str, Any], message: str) -> None:

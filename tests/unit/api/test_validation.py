@@ -61,7 +61,7 @@ def seconds() -> Any:
         (lambda: seconds().fold(None, 0, "a int"), "fold needs a function for update"),
         (lambda: seconds().using("KeyFarm"), "using takes a pattern; got 'KeyFarm'"),
         (lambda: wr.stream([1, 2]), "stream takes a Spark DataFrame.*got list"),
-        (lambda: wr.stream({"a": [1], "b": [1, 2]}), "must have one length"),
+        (lambda: wr.stream({"a": [1], "b": [1, 2]}), "must have the same length"),
         (lambda: wr.stream({"a": np.zeros((2, 2))}), "must be one-dimensional"),
         (lambda: quotes().collect(), "the query has no window"),
         (lambda: seconds().collect(), "the query computes nothing"),
@@ -72,7 +72,7 @@ def seconds() -> Any:
         (lambda: quotes().event_time("seq", unit=["s"]), r"got unit=\['s'\]"),
         (
             lambda: wr.stream(TABLE).event_time("ts", unit="ms"),
-            "only integer times have a unit; got unit='ms' for 'ts' of timestamp_ntz",
+            "only integer times can have a unit; got unit='ms' for 'ts' of timestamp_ntz",
         ),
     ],
 )

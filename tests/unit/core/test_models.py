@@ -51,7 +51,7 @@ def test_message_has_rule_value_and_hint() -> None:
     with pytest.raises(wr.WindrowError) as e:
         wr.CountWindow(10, slide=0)
     assert str(e.value) == (
-        "CountWindow slide must be a positive number of tuples; got slide=0.\n"
+        "CountWindow slide must be a positive number of rows; got slide=0.\n"
         "Hint: leave slide out for tumbling windows."
     )
 

@@ -61,6 +61,6 @@ def test_maximise_must_have_one_direction_a_column(maximise: tuple[bool, ...]) -
     with pytest.raises(WindrowError) as refusal:
         wf.skyline("x", "y", maximise=maximise)
     assert str(refusal.value) == (
-        "skyline maximise must be True or False, or one of them for each column; "
+        "skyline maximise must be True or False, or a sequence with one per column; "
         f"got maximise={maximise}.\nHint: the columns are ['x', 'y']."
     )

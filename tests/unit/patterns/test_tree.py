@@ -40,7 +40,7 @@ def test_nestings_of_the_papers() -> None:
 @pytest.mark.parametrize("inner", [wr.KeyFarm(2), wr.WinFarm(2), "WinSeq", 3, None])
 @pytest.mark.parametrize("farm", [wr.KeyFarm, wr.WinFarm])
 def test_other_nestings_are_refused(farm: Callable[..., Any], inner: Any) -> None:
-    with pytest.raises(wr.WindrowError, match=r"may nest|must be a pattern"):
+    with pytest.raises(wr.WindrowError, match=r"can only nest|must be a pattern"):
         farm(2, inner)
 
 

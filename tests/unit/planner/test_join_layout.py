@@ -70,13 +70,13 @@ def test_equalities_and_bands_are_partitioned_first(
         ({"layout": (2, 2.5)}, "layout columns must be a positive number"),
         ({"layout": (2,)}, r"layout must be \(m, n\) or one of"),
         ({"layout": "round"}, r"layout must be \(m, n\) or one of .*; got layout='round'"),
-        ({"layout": "square", "degree": 6}, "square number of workers; got 6.\nHint: 4 and 9"),
-        ({"layout": (2, 2), "degree": 6}, "must be the degree; got 1 x 2 x 2 with degree=6"),
+        ({"layout": "square", "degree": 6}, "square number of workers; got 6.\nHint: use 4 or 9"),
+        ({"layout": (2, 2), "degree": 6}, "must equal the degree; got 1 x 2 x 2 with degree=6"),
         ({"degree": 0}, "degree must be a positive number of workers; got degree=0"),
         ({"degree": True}, "degree must be a positive number"),
         (
             {"partitions": 2},
-            "partitions need a term that partitions, such as an equi or a finite band",
+            "partitions need a term that can partition rows, such as an equi or a finite band",
         ),
     ],
 )

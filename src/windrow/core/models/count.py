@@ -10,9 +10,9 @@ from windrow.core.models.model import Axis, positive_count
 
 @dataclass(frozen=True, init=False)
 class CountWindow(IntervalWindow):
-    """The last ``length`` tuples, every ``slide`` tuples.
+    """Windows of ``length`` rows, every ``slide`` rows.
 
-    E(w) = { t_i : w*slide <= i < w*slide + length }, i the tuple's rank within its key, w >= 0.
+    E(w) = { t_i : w*slide <= i < w*slide + length }, i is the row's rank within its key, w >= 0.
     M(t_i) = [max(0, ceil((i - length + 1) / slide)) .. floor(i / slide)].
 
     >>> import numpy as np

@@ -16,11 +16,11 @@ _WHOLE = ("tinyint", "smallint", "int", "bigint")
 
 @dataclass(frozen=True, init=False)
 class DeltaWindow(WindowModel):
-    """The tuples within ``length`` of an attribute's change, every change by more than ``slide``.
+    """The rows within the last ``length`` of an attribute d, each time d grows by over ``slide``.
 
-    t_0 triggers; then the first tuple with d(t) - d(last trigger) > slide. Triggers count from 0:
-    E(w) = { t : d(t_r) - length <= d(t) < d(t_r) }, t_r the trigger of w. The attribute must not
-    decrease within a key.
+    The row t_0 is the first trigger; the next is the first row with d(t) - d(last trigger) > slide.
+    E(w) = { t : d(t_r) - length <= d(t) < d(t_r) }, t_r is trigger number w, counted from 0.
+    The attribute must not decrease within a key.
 
     >>> DeltaWindow("d", length=3, slide=1).bound_type({"d": "int"}, None)
     'bigint'
@@ -56,8 +56,8 @@ class DeltaWindow(WindowModel):
 
 
 def _positive_change(value: object, what: str) -> float:
-    """A positive finite number, kept as int where it is one."""
-    rule = f"{what} must be a positive number, a change of the attribute"
+    """A positive finite number; integers stay integers."""
+    rule = f"{what} must be a positive number: a change of the attribute"
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise WindrowError(rule, received(what, value))
     if not (value > 0 and math.isfinite(value)):

@@ -1,6 +1,6 @@
 """Windows that are intervals of time or rank, and their formulas.
 
-The formulas are plain functions of whole numbers or of arrays of them; the kernels compile them.
+The formulas are plain functions of integers or of arrays of integers; the kernels compile them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ Number = TypeVar("Number", int, Int64s)
 
 
 def last_ended(position: Number, length: int, slide: int, origin: int) -> Number:
-    """The last window that ends at ``position`` or before; the next one is its first window."""
+    """The last window that ends at or before ``position``; the next one is a tuple's first."""
     return (position - origin - length) // slide
 
 
 def last_id(position: Number, slide: int, every: int, origin: int) -> Number:
-    """The last window of a tuple at ``position``; before its first if the tuple is in none."""
+    """The last window of a tuple at ``position``; less than its first if it is in no window."""
     if every > 0:
         return ((position - origin) // every + 1) * (every // slide)
     return (position - origin) // slide
@@ -40,8 +40,8 @@ def bounds_of(
 class IntervalWindow(MappedWindow):
     """Windows [start, end) with ``end = origin + w*slide + length``.
 
-    They start ``length`` before their end or, where ``every`` is positive, at the last landmark
-    ``origin + k*every`` before it; then ``length`` is 0.
+    If ``every`` is 0 they start ``length`` before their end. If it is positive they start at the
+    last landmark ``origin + k*every`` before their end, and ``length`` is 0.
     """
 
     length: int
@@ -58,7 +58,7 @@ class IntervalWindow(MappedWindow):
         return max(self.length, self.every) > self.slide
 
     def mapping(self, position: Int64s) -> tuple[Int64s, Int64s]:
-        """M over times, or over ranks: these have no window before 0."""
+        """M over times or ranks; over ranks there is no window before 0."""
         first = last_ended(position, self.length, self.slide, self.origin) + 1
         last = last_id(position, self.slide, self.every, self.origin)
         return np.maximum(first, 0) if self.ranks_tuples else first, last

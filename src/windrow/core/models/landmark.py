@@ -14,7 +14,7 @@ from windrow.core.models.time import TimeWindow
 
 @dataclass(frozen=True, init=False)
 class LandmarkWindow(IntervalWindow):
-    """All tuples since the last landmark, every ``slide`` of time; landmarks every ``every``.
+    """All rows since the last landmark, every ``slide`` of time; landmarks are ``every`` apart.
 
     Window m ends at ``e = origin + m*slide`` and starts at the greatest ``origin + k*every < e``:
     E(m) = { t : start(m) <= time(t) < origin + m*slide }.
@@ -41,7 +41,7 @@ class LandmarkWindow(IntervalWindow):
             raise WindrowError(
                 "LandmarkWindow every must be a multiple of slide",
                 f"every={every!r}, slide={slide!r}",
-                "otherwise results would straddle a landmark.",
+                "otherwise a landmark would lie between two results.",
             )
 
     def panes(self) -> TimeWindow:

@@ -1,4 +1,4 @@
-"""What every window model says of itself: context, axis, columns, bounds and panes."""
+"""What every window model says about itself: context, axis, columns, bounds and panes."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ Int64s: TypeAlias = NDArray[np.int64]
 
 
 class Context(Enum):
-    """What must be known of other tuples to tell the windows of one (the papers' taxonomy)."""
+    """What determines the windows of a row (Mencagli 2018, section 2.2)."""
 
-    CF = "context free: the tuple's own time or rank"
-    FCF = "forward context free: the tuple and those before it"
-    FCA = "forward context aware: tuples after it, too"
+    CF = "context free: the row's own time or rank"
+    FCF = "forward context free: the row and those before it"
+    FCA = "forward context aware: also rows after it"
 
 
 class Axis(Enum):
-    """What a model's windows lie on; their bounds are values of it."""
+    """The quantity that bounds a model's windows."""
 
     TIME = "event time, in microseconds"
-    RANK = "a tuple's rank within its key"
-    ATTRIBUTE = "the value of the first of the model's columns"
+    RANK = "a row's rank within its key"
+    ATTRIBUTE = "the value of the model's first column"
 
 
 class WindowModel(ABC):
-    """A window model: which tuples belong to window w of a key.
+    """A window model: which rows belong to window w of a key.
 
-    The model describes itself; the windower registered for it in ``windrow.engine.windows`` tells
-    which windows fire. In every model a window is a contiguous run of its key's ordered tuples.
+    The model describes itself; the windower registered for it in ``windrow.engine.windows`` decides
+    which windows fire. In every model a window is a contiguous run of its key's ordered rows.
     """
 
     context: ClassVar[Context]
     axis: ClassVar[Axis]
     needs_event_time: ClassVar[bool] = True
     ranks_tuples: ClassVar[bool]
-    """Whether a tuple has a place among the others that a late one can no longer take."""
+    """Whether windows depend on the ranks of rows, so that a late row can no longer be placed."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The input columns the model needs; a tuple with a null or NaN there belongs nowhere."""
+        """The input columns the model needs; rows with a null or NaN there are dropped."""
         return ()
 
     def check_types(self, types: Mapping[str, str]) -> None:
@@ -65,39 +65,39 @@ class WindowModel(ABC):
         return "timestamp" if types[time] == "timestamp" else "timestamp_ntz"
 
     def closed_at(self, time: int) -> int:
-        """The watermark at which the windows of a tuple at ``time`` have fired, if they will."""
+        """The watermark by which the windows of a row at ``time`` have fired, if they ever do."""
         return time + 1
 
     @property
     def shares_tuples(self) -> bool:
-        """Whether a tuple may belong to several windows."""
+        """Whether a row may belong to several windows."""
         return True
 
     @property
     def pane_length(self) -> int | None:
-        """The greatest length that divides every window's bounds; None where there is none."""
+        """The greatest length that divides the bounds of every window; None if there is none."""
         return None
 
 
 class MappedWindow(WindowModel):
-    """A context-free model: a tuple's own time or rank, its position, tells its windows."""
+    """A context-free model: a row's windows follow from its position, that is its time or rank."""
 
     context = Context.CF
 
     @abstractmethod
     def mapping(self, position: Int64s) -> tuple[Int64s, Int64s]:
-        """M: the first and last id of the windows of each tuple; first > last where it has none."""
+        """M: the first and last id of each row's windows; first > last if it has none."""
 
     @abstractmethod
     def bounds(self, ids: Int64s) -> tuple[Int64s, Int64s]:
-        """Where windows start and end."""
+        """The start and end of each window."""
 
     def panes(self) -> MappedWindow:
         """The panes as tumbling windows; only models with a ``pane_length`` have them."""
         raise NotImplementedError
 
     def in_panes(self) -> MappedWindow:
-        """The same windows counted in panes: the position of a tuple is the number of its pane."""
+        """The same windows in units of panes: a row's position is the number of its pane."""
         raise NotImplementedError
 
 
@@ -108,13 +108,13 @@ def mapped(model: WindowModel) -> MappedWindow:
 
 
 def positive_count(value: object, what: str, hint: str | None = None) -> int:
-    """A whole number of tuples, at least one."""
-    rule = f"{what} must be a positive number of tuples"
+    """A whole number of rows, at least one."""
+    rule = f"{what} must be a positive number of rows"
     try:
         count = 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         if not isinstance(value, float):
-            hint = "a number of tuples is a whole number such as 1000, not a time."
+            hint = "a number of rows is a whole number such as 1000, not a time."
         count = 0
     if not 0 < count < 2**62:
         raise WindrowError(rule, received(what, value), hint)
@@ -122,7 +122,7 @@ def positive_count(value: object, what: str, hint: str | None = None) -> int:
 
 
 def positive_duration(value: object, what: str, hint: str | None = None) -> int:
-    """A duration longer than nothing, in microseconds."""
+    """A positive duration, in microseconds."""
     length = microseconds(value, what)
     if length <= 0:
         raise WindrowError(f"{what} must be a positive duration", received(what, value), hint)

@@ -10,10 +10,10 @@ from windrow.core.models.model import Axis, Context, WindowModel, positive_durat
 
 @dataclass(frozen=True, init=False)
 class SessionWindow(WindowModel):
-    """Maximal runs of tuples whose neighbours are at most ``gap`` apart.
+    """Maximal runs of rows whose neighbours are at most ``gap`` apart.
 
     M(t_i) = the number of j in 1..i with time(t_j) - time(t_{j-1}) > gap; E is its inverse.
-    A session starts at its first time and ends at its last plus gap.
+    A session starts at the time of its first row and ends at the time of its last row plus gap.
 
     >>> SessionWindow("5 us").closed_at(11)
     17

@@ -1,4 +1,4 @@
-"""Slide-by-time windows: length in tuples, slide in time."""
+"""Slide-by-time windows: length in rows, slide in time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from windrow.core.models.model import (
 
 @dataclass(frozen=True, init=False)
 class SlideByTimeWindow(WindowModel):
-    """The last ``length`` tuples, every ``slide`` of time.
+    """The last ``length`` rows, every ``slide`` of time.
 
-    At e = origin + m*slide, where the key had a tuple in [e - slide, e):
-    E(m) = the last ``length`` tuples with time(t) < e. It starts at its oldest tuple's time.
+    Window m ends at e = origin + m*slide and exists only if the key has a row in [e - slide, e):
+    E(m) = the last ``length`` rows with time(t) < e. It starts at the time of its oldest row.
 
     >>> SlideByTimeWindow(2, slide="5 us").closed_at(11)
     15

@@ -1,4 +1,4 @@
-"""Slide-by-tuple windows: length in time, slide in tuples."""
+"""Slide-by-tuple windows: length in time, slide in rows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from windrow.core.models.model import (
 
 @dataclass(frozen=True, init=False)
 class SlideByTupleWindow(WindowModel):
-    """The tuples of the last ``length`` of time, at every ``slide``-th tuple.
+    """The rows of the last ``length`` of time, at every ``slide``-th row.
 
     Window w is triggered by t_r, r = (w + 1)*slide - 1:
-    E(w) = { t : time(t_r) - length < time(t) <= time(t_r) }, ties after the trigger included.
+    E(w) = { t : time(t_r) - length < time(t) <= time(t_r) }, including later rows of equal time.
 
     >>> SlideByTupleWindow("3 us", slide=2)
     SlideByTupleWindow(length=3, slide=2)

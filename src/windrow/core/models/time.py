@@ -12,7 +12,7 @@ from windrow.core.models.model import Axis, positive_duration
 
 @dataclass(frozen=True, init=False)
 class TimeWindow(IntervalWindow):
-    """The tuples of a time span ``length``, every ``slide`` of time; Spark's own ``window()``.
+    """The rows of a span of time ``length``, every ``slide`` of time, as in Spark's ``window()``.
 
     E(w) = { t : origin + w*slide <= time(t) < origin + w*slide + length }, w any integer.
     M(t) = [ceil((time(t) - origin - length + 1) / slide) .. floor((time(t) - origin) / slide)].

@@ -1,4 +1,4 @@
-"""Attributes that a join compares: of one kind on both sides, whatever type each side has."""
+"""The attributes that a join compares, converted to one type on both sides."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIDES = ("left", "right")
 
 
 def column_type(schema: pa.Schema, side: int, name: str, what: str) -> pa.DataType:
-    """The type of a side's column; raises if there is none, in the name of ``what``."""
+    """The type of a side's column; if there is none, the error message starts with ``what``."""
     if name not in schema.names:
         rule = f"{what}: column not found on the {SIDES[side]}: {name!r}"
         raise WindrowError(rule, hint=near_names(name, schema.names))
@@ -41,9 +41,9 @@ def incomparable(
 
 
 def number_kind(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
-    """int64 or float64, as which two columns are subtracted; None where they cannot be.
+    """The type, int64 or float64, in which two columns are subtracted; None if they cannot be.
 
-    Timestamps and dates are int64 microseconds.
+    Timestamps and dates become int64 microseconds.
     """
     left, right = plain_type(left), plain_type(right)
     if is_temporal(left) and is_temporal(right):
@@ -56,7 +56,7 @@ def number_kind(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
 
 
 def as_kind(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """The column as it is compared."""
+    """The column converted to the type in which it is compared."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_temporal(column.type):
@@ -70,7 +70,7 @@ def as_kind(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def numbers(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Mask | None]:
-    """A column as int64 or float64, and where it is neither null nor NaN."""
+    """A column as int64 or float64, and a mask of the values that are neither null nor NaN."""
     column = as_kind(column, kind)
     valid = np.asarray(pc.is_valid(column)) if column.null_count else None
     values = np.asarray((column if valid is None else column.fill_null(0)).to_numpy())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Columns:
-    """The columns of one side's tuples in each form they are looked at; a form is made once."""
+    """The columns of one side's tuples in several forms, each of which is made once."""
 
     def __init__(self, side: int, tuples: pa.Table) -> None:
         self.side, self.tuples = side, tuples
@@ -32,31 +32,31 @@ class Columns:
         return self.once("data", lambda: data_of(self.tuples))
 
     def attribute(self, term: Term) -> Column:
-        """What a term narrows by."""
+        """The attribute that a term narrows by."""
         made: Column = self.once(
             ("attribute", id(term)), lambda: term.attribute(self.side, self.tuples)[0]
         )
         return made
 
     def keep(self, term: Term, attribute: Column) -> None:
-        """Have what a term narrows by, which is known already."""
+        """Store the attribute that a term narrows by, if it is known already."""
         self.once(("attribute", id(term)), lambda: attribute)
 
     def shown(self, name: str, positions: Int64s) -> NDArray[Any]:
-        """A column of some tuples as a user's function sees it."""
+        """A column at some positions, as a user's function sees it."""
         storage = ColumnStorage(self.tuples.schema.field(name).type)
         stored: Stored = self.once(("stored", name), lambda: storage.store(self.tuples[name]))
         return storage.show(stored.take(positions))
 
     def once(self, form: Any, make: Callable[[], Any]) -> Any:
-        """What is made the first time it is asked for."""
+        """The result of ``make``, which is called only the first time."""
         if form not in self._made:
             self._made[form] = make()
         return self._made[form]
 
 
 class Candidates(Mapping[str, NDArray[Any]]):
-    """One side of ``n`` candidate pairs: the columns a term looks at, read-only, as NumPy arrays.
+    """One side of ``n`` candidate pairs: the columns a term uses, as read-only NumPy arrays.
 
     Nulls are NaN, NaT or None.
     """
@@ -69,11 +69,11 @@ class Candidates(Mapping[str, NDArray[Any]]):
 
     @property
     def attribute(self) -> Column:
-        """What the term narrows by."""
+        """The attribute that the term narrows by."""
         return self._columns.attribute(self._term)[self._positions]
 
     def arrow(self, column: str) -> pa.ChunkedArray:
-        """A column as it came."""
+        """A column as Arrow holds it."""
         return self._columns.tuples[column].take(pa.array(self._positions))
 
     def __getitem__(self, column: str) -> NDArray[Any]:
@@ -88,5 +88,5 @@ class Candidates(Mapping[str, NDArray[Any]]):
         return iter(self._names)
 
     def __len__(self) -> int:
-        """The number of columns, as of any mapping."""
+        """The number of columns, as in any mapping."""
         return len(self._names)

@@ -1,4 +1,4 @@
-"""A cell of the grid: keeps its share of both windows and matches what comes with it."""
+"""A cell of the grid: keeps its share of both windows and matches new tuples with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUNS = ("left ", "right ")
 MARKS = "marks "
 _RUN, _POSITION = "run", "position"
 Marks: TypeAlias = dict[int, Int64s]
-"""The positions of tuples that have matched, by the number of their run."""
+"""The positions of matched tuples within each run, by the run's number."""
 
 
 class Cell(Worker):
@@ -33,13 +33,14 @@ class Cell(Worker):
 
     This is a join of batches over sorted runs. It shares with Kang's algorithm (DP-Join, section 4)
     the rule by which every pair meets exactly once: new tuples are compared with the other window,
-    then enter their own. It does not scan windows tuple by tuple, as that algorithm does.
+    then enter their own. Unlike that algorithm, it does not scan windows tuple by tuple.
 
-    Pairs are given as soon as both tuples are there. A tuple behind the watermark when it comes is
-    late: dropped and counted, by one of the cells that have a copy.
+    A pair is given as soon as both tuples are there. A tuple that arrives behind the watermark is
+    late. All cells with a copy drop it, and one of them counts it.
 
-    A tuple's window is over once no tuple to come can see it: the watermark is more than the
-    length past its time, or by count, more than the length of its side's tuples have followed.
+    A tuple's window is over once no future tuple can match it. With windows of time, that is when
+    the watermark exceeds its time plus the length; by count, when at least ``length`` tuples of
+    its side have followed it.
     """
 
     def __init__(self, query: JoinQuery, seat: Seat) -> None:
@@ -49,10 +50,10 @@ class Cell(Worker):
         self.pending: tuple[list[pa.Table], list[pa.Table]] = ([], [])
         self.watermark = BEGINNING
         self.horizons = [BEGINNING, BEGINNING]
-        """Up to where each side has come: the watermark, or by count the number of tuples."""
+        """How far each side has come: the watermark, or by count the number of its tuples."""
         self.placed = (0, 0)
         self.marks: dict[int, Marks] = {}
-        """What has matched, by run, since the run was stored: a number for each time it was."""
+        """The tuples that matched after their run was stored; one numbered entry per checkpoint."""
 
     def push(self, message: Message) -> None:
         if kind_of(message) == "progress":
@@ -75,7 +76,7 @@ class Cell(Worker):
         return given
 
     def _on_time(self, side: int) -> pa.Table | None:
-        """What was pushed, late tuples left out."""
+        """The tuples that were pushed, without the late ones."""
         if not self.pending[side]:
             return None
         tuples = pa.concat_tables(self.pending[side], promote_options="permissive")
@@ -88,7 +89,7 @@ class Cell(Worker):
         return tuples if len(tuples) else None
 
     def _reached(self, sides: Sides, until: int) -> tuple[int, int]:
-        """How far both sides have come with a slice; by count, as far as can be told from it."""
+        """How far both sides have come with a slice; by count, a lower bound from its tuples."""
         if not self.query.by_count:
             return (min(until, self.watermark),) * 2
         reached = [BEGINNING, BEGINNING]
@@ -105,7 +106,7 @@ class Cell(Worker):
         return self.watermark, self.watermark
 
     def match(self, sides: Sides) -> list[Message]:
-        """The pairs of new tuples with the others, then take them into the windows."""
+        """Match new tuples with the other side, then take them into the windows."""
         new = [None if t is None else Run(self.query, s, t) for s, t in enumerate(sides)]
         given: list[Message] = []
         for probe, others in self.meetings(new):
@@ -115,12 +116,12 @@ class Cell(Worker):
         return given
 
     def meetings(self, new: list[Run | None]) -> Iterator[tuple[Run, list[Run]]]:
-        """Which runs are probed by new ones: every pair of tuples meets exactly once."""
+        """Each new run with the runs it probes, so that every pair of tuples meets exactly once."""
         for side, run in enumerate(new):
             if run is None:
                 continue
             others = [*self.windows[1 - side]]
-            # By count the younger probes, whichever side it is of; by time once is enough.
+            # By count the younger tuple probes, of either side; by time one direction is enough.
             if (fellow := new[1 - side]) is not None and (side == 0 or self.query.by_count):
                 others.append(fellow)
             yield run, others
@@ -132,7 +133,7 @@ class Cell(Worker):
                 self.windows[side].add(run)
 
     def pairs(self, probe: Run, target: Run) -> Iterator[Message]:
-        """The results of two runs; what has matched is remembered."""
+        """The result rows of two runs; their matched tuples are marked."""
         left, right = (probe, target) if probe.side == 0 else (target, probe)
         for i, j in pairs_of(probe, target):
             for run, positions in ((left, i), (right, j)):
@@ -142,7 +143,7 @@ class Cell(Worker):
                 yield pair_rows(self.query, left.rows(i), right.rows(j))
 
     def move_on(self, horizons: tuple[int, int]) -> list[Message]:
-        """Close the tuples whose windows are over by now."""
+        """Close the tuples whose windows are over at these horizons."""
         given: list[Message] = []
         for side, horizon in enumerate(horizons):
             since, window = self.horizons[side], self.windows[side]

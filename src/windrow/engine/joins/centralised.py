@@ -1,4 +1,4 @@
-"""The centralised join: one owner of both windows, and workers that know nothing of windows."""
+"""The centralised join: one worker owns both windows, the others only compare tuples."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from windrow.engine.workers.worker import Message, Worker
 
 
 class Owner(Cell):
-    """Keeps both windows and sends them out, slice by slice, to be matched with what is new.
+    """Keeps both windows and sends them to the matchers together with the new tuples.
 
-    This is the emitter of CellJoin (DP-Join, section 4.1): with each batch the whole windows are
-    sent, and all tuples pass through one worker.
+    This is the emitter of CellJoin (DP-Join, section 4.1). It sends the whole windows with each
+    batch, and all tuples pass through this one worker.
     """
 
     def __init__(self, query: JoinQuery) -> None:
@@ -47,7 +47,7 @@ class Owner(Cell):
 
 @dataclass(frozen=True)
 class Scatter(Route):
-    """What is new to all workers, each window in slices, tuples that are closed to any worker."""
+    """Sends new tuples to all workers, a slice of each window to each, and the rest to any one."""
 
     n: int
 
@@ -61,11 +61,11 @@ class Scatter(Route):
         return [message if j == chosen else None for j in range(self.n)]
 
     def describe(self) -> str:
-        return f"new tuples to all, slices of the windows to {self.n}"
+        return f"new rows to all, slices of the windows to {self.n}"
 
 
 class Matcher(Worker):
-    """Matches what is new with slices of windows; keeps nothing."""
+    """Matches new tuples with slices of the windows; keeps no state."""
 
     def __init__(self, query: JoinQuery) -> None:
         self.query = query
@@ -104,7 +104,7 @@ class Matcher(Worker):
 
 
 def _told(run: Run, positions: Int64s) -> pa.Table:
-    """That tuples have matched: their numbers and places."""
+    """The message that tuples have matched: their arrival numbers and places."""
     place = RANK if run.query.by_count else TIME
     told = run.tuples.select([ARRIVAL, place]).take(pa.array(np.unique(positions)))
     return labelled(told, "matched", run.side)

@@ -1,4 +1,4 @@
-"""What a join demands of its times and of the names of its results, checked when it is built."""
+"""Checks of a join's time columns and result names, made when it is built."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _TIMES = ("timestamp", "timestamp_ntz", "date", "bigint", "int")
 
 
 def check(query: JoinQuery) -> None:
-    """Raise if a time is not one, or if two columns of the result have the same name."""
+    """Raise if a time column has the wrong type, or two columns of the result the same name."""
     for side, time in enumerate(query.time or ()):
         kind = type_name(column_type(query.schemas[side], side, time, "time"))
         if kind not in _TIMES:
             raise WindrowError(
-                "join time takes columns of timestamps, dates or integer microseconds",
+                "join time must be a column of timestamps, dates or integer microseconds",
                 f"{time!r} of {kind} on the {SIDES[side]}",
                 "convert it first, for example with to_timestamp().",
             )

@@ -1,4 +1,4 @@
-"""The grid: to which cells the tuples of each side go, so that every pair meets in one of them."""
+"""The grid: which cells receive which tuples, so that every pair meets in exactly one cell."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from windrow.kernels.hashing import hash_together
 class Grid:
     """``rows`` x ``columns`` cells in each of the ``partitions``.
 
-    A left tuple goes to one row, a copy to each of its columns; a right tuple to one column, a
-    copy to each of its rows (DP-Join, section 4.3). Partitions are by the hash of what the terms
-    ``by`` say; right tuples may go to several of them if such a term ``has_copies``.
+    A left tuple goes to all cells of one row, a right tuple to all cells of one column (DP-Join,
+    section 4.3). Tuples are partitioned by a hash of the codes of the terms ``by``, which are
+    indices into the predicate. If such a term ``has_copies``, a right tuple may go to several
+    partitions.
     """
 
     rows: int = 1
@@ -38,7 +39,7 @@ class Grid:
         return self.partitions * self.rows * self.columns
 
     def seat(self, index: int) -> Seat:
-        """What the copies of tuples in a cell are."""
+        """The seat of a cell."""
         row, column = index // self.columns % self.rows, index % self.columns
         is_shared = (self.columns > 1, self.rows > 1 or self.has_copies)
         return Seat(is_shared, (column == 0, row == 0))
@@ -54,7 +55,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class ToCells(Route):
-    """The tuples of both sides to the cells of a grid."""
+    """Sends the tuples of both sides to the cells of a grid."""
 
     query: JoinQuery
     grid: Grid
@@ -81,7 +82,7 @@ class ToCells(Route):
     def _partitioned(
         self, tuples: pa.Table, side: int, line: Int64s
     ) -> Iterator[tuple[int, pa.Table, Int64s]]:
-        """(partition, its tuples, their rows or columns)."""
+        """For each partition its number, its tuples, and their rows or columns."""
         if self.grid.partitions == 1:
             yield 0, tuples, line
             return
@@ -95,7 +96,7 @@ class ToCells(Route):
             yield p, part, line[mask]
 
     def _partitions(self, tuples: pa.Table, side: int) -> list[Int64s]:
-        """The first partition of each tuple, then the others that a right tuple goes to."""
+        """The home partition of each tuple, then the others that a right tuple goes to."""
         codes = [self.query.on.terms[i].partition(side, tuples) for i in self.grid.by]
         copies = range(max(map(len, codes)))
         hashes = (hash_together([own[min(k, len(own) - 1)] for own in codes]) for k in copies)

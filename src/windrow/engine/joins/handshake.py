@@ -14,9 +14,9 @@ class Handshake(Cell):
     """The handshake join's pipeline of ``n`` segments (DP-Join, section 4.2), all in one worker.
 
     It reproduces the order and the latency of the handshake join, not its parallelism. A left run
-    enters at the first segment, a right run at the last. Both move on as they age and are matched
-    when they meet, at the latest when the older one has passed its window. So pairs come late: a
-    tuple stays in each segment for one n-th of its window.
+    enters at the first segment, a right run at the last. Runs move on as they age and are matched
+    when they meet, at the latest when the older one leaves its window. Pairs therefore come late:
+    a tuple stays in each segment for one n-th of its window.
     """
 
     def __init__(self, query: JoinQuery, n: int) -> None:
@@ -26,7 +26,7 @@ class Handshake(Cell):
             window.is_merging = False
 
     def match(self, sides: Sides) -> list[Message]:
-        """Let the new tuples enter, and meet those that are in their segment or behind it."""
+        """Let the new tuples enter and match them with the runs they have met by then."""
         given: list[Message] = []
         for side, tuples in enumerate(sides):
             if tuples is None:
@@ -39,7 +39,7 @@ class Handshake(Cell):
         return given
 
     def move_on(self, horizons: tuple[int, int]) -> list[Message]:
-        """Let all move on, and meet those that they pass."""
+        """Move all runs on and match those that meet on the way."""
         before, after = self.horizons, [max(h) for h in zip(self.horizons, horizons, strict=True)]
         given: list[Message] = []
         for left in self.windows[0]:
@@ -57,6 +57,6 @@ class Handshake(Cell):
         return self._segment(a, horizons) + self._segment(b, horizons) >= self.n - 1
 
     def _segment(self, run: Run, horizons: list[int]) -> int:
-        """How many segments a run has left behind, as its oldest tuple has aged."""
+        """How many segments a run has left behind, judged by the age of its oldest tuple."""
         age = horizons[run.side] - run.first
         return min(max(age * self.n // (self.query.lengths[run.side] + 1), 0), self.n - 1)

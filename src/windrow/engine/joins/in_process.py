@@ -15,7 +15,7 @@ from windrow.engine.stages.runner import StageRunner
 
 
 class JoinRunner(StageRunner):
-    """Runs a join's stages over batches of two streams that go in by ``push``."""
+    """Runs the stages of a join over the batches of two streams, given to ``push``."""
 
     def __init__(self, query: JoinQuery, stages: Stages) -> None:
         super().__init__(stages)
@@ -23,7 +23,7 @@ class JoinRunner(StageRunner):
         self.arrived = [0, 0]
 
     def push(self, left: pa.Table, right: pa.Table) -> list[pa.Table]:
-        """Take in a batch of both sides; results that follow without the watermark moving on."""
+        """Take a batch of each side and return the results at the current watermark."""
         messages = []
         for side, batch in enumerate((left, right)):
             tuples, dropped = join_tuples(self.query, side, batch, self.arrived[side])

@@ -13,10 +13,10 @@ from windrow.engine.joins.messages import labelled
 
 
 def join_tuples(query: JoinQuery, side: int, batch: pa.Table, arrived: int) -> tuple[pa.Table, int]:
-    """The tuples of a batch that have a time, as a message, and how many have none.
+    """The tuples of a batch that have a time, as a message, and the number of those without one.
 
-    Given that ``arrived`` tuples of the side have come before, tuples are numbered as they arrive,
-    unless they are already: the numbers tell the tuples of a side apart.
+    Tuples are numbered from ``arrived``, the number of earlier tuples of the side, unless the batch
+    has arrival numbers already. The number identifies a tuple within its side.
     """
     tuples = batch.select(query.needed_columns(side))
     if ARRIVAL in batch.column_names:

@@ -1,4 +1,4 @@
-"""A join as the engine sees it: which tuples of two streams are put together, and to what."""
+"""A join as the engine sees it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ How = Literal["inner", "left_outer", "right_outer", "full_outer", "semi", "anti"
 class JoinQuery:
     """A validated join of two streams with columns of known types.
 
-    The first of each pair is the left's, the second the right's. ``on`` is bound to the schemas.
+    In each pair the left side comes first. ``on`` is bound to the schemas.
     ``lengths`` are microseconds, or tuples if the windows are ``by_count``.
     """
 
@@ -32,7 +32,7 @@ class JoinQuery:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether pairs are results, not only tuples of the left."""
+        """Whether results are pairs, not only left tuples."""
         return self.how not in ("semi", "anti")
 
     def keeps(self, side: int) -> bool:
@@ -41,7 +41,7 @@ class JoinQuery:
         return self.how in (sided, "full_outer") or (side == 0 and not self.has_pairs)
 
     def needed_columns(self, side: int) -> list[str]:
-        """The columns of a side that the result or the predicate depend on."""
+        """The columns of a side that the result or the predicate needs."""
         names: list[str] = self.schemas[side].names
         compared = self.on.columns(side)
         if side == 0 or self.has_pairs or compared is None:
@@ -49,7 +49,7 @@ class JoinQuery:
         return [name for name in names if name in compared]
 
     def identity(self) -> dict[str, Any]:
-        """What must be the same for stored state to mean the same, as JSON-able data."""
+        """Everything the meaning of stored state depends on, as JSON-able data."""
         left, right = (
             {name: str(schema.field(name).type) for name in self.needed_columns(side)}
             for side, schema in enumerate(self.schemas)
@@ -64,7 +64,7 @@ class JoinQuery:
         }
 
     def output_schema(self) -> pa.Schema:
-        """The left's columns and the right's, each with its prefix; semi and anti: the left's."""
+        """The columns of both sides with their prefixes; semi and anti joins: only the left's."""
         fields = []
         for side, schema in enumerate(self.schemas):
             if side == 1 and not self.has_pairs:

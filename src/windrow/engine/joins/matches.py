@@ -1,4 +1,4 @@
-"""Whether tuples have matched, over all cells that have a copy of them."""
+"""Finds out whether a tuple has matched in any of the cells that have a copy of it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from windrow.engine.workers.worker import Message, Worker
 ENTRY = "entry "
 LAST = b"windrow.last"
 Entry: TypeAlias = tuple[int, Int64s, int]
-"""Side, arrival numbers and last place of tuples that have matched."""
+"""Tuples that have matched: their side, their arrival numbers and the greatest of their places."""
 
 
 @dataclass(frozen=True)
 class ByTuple(Route):
-    """What is told of a tuple to the worker of its arrival number; results to any."""
+    """Sends messages about a tuple to the worker of its arrival number, and results to any."""
 
     n: int
 
@@ -38,13 +38,13 @@ class ByTuple(Route):
         return [message.filter(pa.array(workers == j)) for j in range(self.n)]
 
     def describe(self) -> str:
-        return f"what is known of a tuple to arrival mod {self.n}"
+        return f"closed and matched rows to arrival mod {self.n}"
 
 
 class Matches(Worker):
-    """Gives the rows of tuples whose windows are over; what else is a result passes by.
+    """Gives the rows of tuples whose windows are over, and passes other results on.
 
-    All cells tell of a tuple with the same watermark, so nothing is kept.
+    All cells report a tuple at the same watermark, so no state is kept.
     """
 
     def __init__(self, query: JoinQuery) -> None:
@@ -70,7 +70,7 @@ class Matches(Worker):
         return given
 
     def tell(self, side: int, told: list[pa.Table]) -> None:
-        """Take the numbers of tuples that have matched."""
+        """Note the numbers of tuples that have matched."""
         self.told = [integers(t, ARRIVAL) for t in told]
 
     def matched(self, side: int) -> Int64s:
@@ -84,8 +84,8 @@ class Matches(Worker):
 class Ledger(Matches):
     """Remembers which tuples have matched until their windows are over.
 
-    Windows are over in order of place, so what is told at once is kept as it came until the last
-    of it has closed.
+    Windows end in order of place. The numbers reported in one batch form one entry, which is
+    dropped when the last of its tuples has closed.
     """
 
     def __init__(self, query: JoinQuery) -> None:

@@ -1,4 +1,4 @@
-"""Messages of a join: tables whose schema metadata says what they hold."""
+"""The messages of a join: tables whose schema metadata says what they hold."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import ARRIVAL, RANK, TIME
 
 Kind = Literal["tuples", "progress", "closed", "matched", "result", "probe", "target"]
-"""Tuples of a side; how many have taken their place; tuples whose window is over; the arrival
-numbers of those that have matched in a cell; rows of the result; new tuples, and slices of a
-window, that are to be matched."""
+"""What a message holds.
+
+* tuples: tuples of one side
+* progress: how many tuples of each side have been ranked
+* closed: tuples whose window is over
+* matched: arrival numbers of tuples that have matched
+* result: rows of the result
+* probe, target: new tuples, and a slice of a window to match them with
+"""
 
 KIND, SIDE, JOB = b"windrow.kind", b"windrow.side", b"windrow.job"
 SEEN = "windrow.seen"
-"""How many tuples of the other side stand before a tuple."""
+"""How many tuples of the other side come before a tuple."""
 HOME = "windrow.home"
-"""Whether this copy is the one that speaks for a tuple sent to several partitions."""
+"""Whether this copy represents a tuple that was sent to several partitions."""
 MATCHED = "windrow.matched"
 """Whether a tuple has matched."""
 PLACED = ("windrow.left_placed", "windrow.right_placed")
-"""How many tuples of each side have taken their place."""
+"""How many tuples of each side have been ranked."""
 
 CONTROL = frozenset({ARRIVAL, TIME, RANK, SEEN, HOME, MATCHED})
 
@@ -38,7 +44,7 @@ def labelled(
 
 
 def kind_of(message: pa.Table) -> str:
-    """What a message holds; a table without a label is of results."""
+    """What a message holds; a table without a label holds results."""
     label: bytes = (message.schema.metadata or {}).get(KIND, b"result")
     return label.decode()
 
@@ -52,7 +58,7 @@ def job_of(message: pa.Table) -> int:
 
 
 def integers(table: pa.Table, column: str) -> Int64s:
-    """A control column."""
+    """A control column as an int64 array."""
     return np.asarray(table[column].to_numpy(), np.int64)
 
 
@@ -62,7 +68,7 @@ def data_of(table: pa.Table) -> pa.Table:
 
 
 def placed(counts: tuple[int, int]) -> pa.Table:
-    """The message that so many tuples of each side have taken their place."""
+    """The message that this many tuples of each side have been ranked."""
     columns = dict(zip(PLACED, ([n] for n in counts), strict=True))
     return labelled(pa.table(columns), "progress")
 

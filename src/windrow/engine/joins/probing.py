@@ -1,4 +1,4 @@
-"""Probing: the pairs of two runs that are near each other and meet the predicate."""
+"""Probing: finds the pairs of two runs that are within the windows and meet the predicate."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Pairs = tuple[Int64s, Int64s]
 def pairs_of(probe: Run, target: Run) -> Iterator[Pairs]:
     """The pairs of two runs of different sides, in blocks.
 
-    By time these are all pairs within the windows. By count they are those in which the probe is
-    the younger, which sees the target: the others are found with the roles changed.
+    By time these are all pairs within the windows. By count they are the pairs whose probe is the
+    younger tuple; the others are found with the roles swapped.
     """
     on = probe.query.on
     n, size = probe.usable, target.usable
@@ -44,7 +44,7 @@ def pairs_of(probe: Run, target: Run) -> Iterator[Pairs]:
 
 
 def _near(probe: Run) -> tuple[Int64s, Int64s]:
-    """The places of the other side that each tuple of a run is near to."""
+    """The range of the other side's places, inclusive, that each tuple can match."""
     lengths, n = probe.query.lengths, probe.usable
     back, ahead = lengths[1 - probe.side], lengths[probe.side]
     if probe.query.by_count:

@@ -1,4 +1,4 @@
-"""Rows of a join's result: pairs, and tuples of one side alone."""
+"""The result rows of a join: pairs, and tuples of one side alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from windrow.engine.joins.messages import data_of
 
 
 def pair_rows(query: JoinQuery, left: pa.Table, right: pa.Table) -> pa.Table:
-    """Each row of the left with that of the right, the columns with their prefixes."""
+    """Row i of the left beside row i of the right, columns prefixed by side."""
     columns = [*left.columns, *right.columns]
     names = [prefix + name for prefix, names in zip(query.prefixes, (left, right), strict=True)
              for name in names.column_names]  # fmt: skip
@@ -18,10 +18,10 @@ def pair_rows(query: JoinQuery, left: pa.Table, right: pa.Table) -> pa.Table:
 
 
 def closed_rows(query: JoinQuery, side: int, tuples: pa.Table, matched: Mask) -> pa.Table:
-    """What follows from the tuples of a side whose windows are over.
+    """The result rows of the tuples of a side whose windows are over.
 
-    A semi join gives the tuples that have matched. The others give those that have not, with nulls
-    for the other side if it has columns in the result.
+    A semi join gives the tuples that have matched. Other joins give those that have not, with
+    nulls for the other side's columns if the result has them.
     """
     data = data_of(tuples.filter(pa.array(matched if query.how == "semi" else ~matched)))
     names = [query.prefixes[side] + name for name in data.column_names]

@@ -1,4 +1,4 @@
-"""Sorted runs: the tuples of one side that came together, in the order they are searched in."""
+"""Sorted runs: tuples of one side, in the order in which they are searched."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from windrow.kernels.hashing import hash_together
 
 
 class Run:
-    """Tuples of one side, sorted by the code of the predicate, then by its first range.
+    """Tuples of one side, sorted by the predicate's code, then by the attribute of its first range.
 
-    Without a range they are sorted by place: their time, or in count windows their rank. Tuples
-    that no tuple can match, such as those with a null attribute, stand behind the ``usable`` ones.
+    Without a range they are sorted by place: their time, or in count windows their rank. The first
+    ``usable`` tuples can match; those behind them never do, for example because of a null.
 
     Only ``matched`` ever changes.
     """
@@ -55,7 +55,7 @@ class Run:
 
     @property
     def seen(self) -> Int64s:
-        """How many tuples of the other side stand before each, in count windows."""
+        """How many tuples of the other side come before each tuple; only in count windows."""
         return integers(self.tuples, SEEN)
 
     def rows(self, positions: Int64s) -> pa.Table:
@@ -64,7 +64,7 @@ class Run:
 
 
 def merged(older: Run, newer: Run) -> Run:
-    """Both in one. Time O(n), for sorting finds them sorted."""
+    """Both runs in one. Without codes this takes O(n): the stable sort merges two sorted runs."""
     matched = None
     if older.matched is not None and newer.matched is not None:
         matched = np.concatenate([older.matched, newer.matched])
@@ -73,14 +73,14 @@ def merged(older: Run, newer: Run) -> Run:
 
 
 def places(query: JoinQuery, tuples: pa.Table) -> Int64s:
-    """Where tuples stand in their stream: the time, or in count windows the rank."""
+    """The place of each tuple in its stream: its time, or in count windows its rank."""
     return integers(tuples, RANK if query.by_count else TIME)
 
 
 def _sort_columns(
     query: JoinQuery, side: int, tuples: pa.Table
 ) -> tuple[Int64s | None, Column, Mask | None]:
-    """The codes, the values of the first range, and which tuples can match at all."""
+    """The codes, the values of the first range, and a mask of the tuples that can match."""
     usable: Mask | None = None
     codes: list[Int64s] = []
     values: list[Column] = []
@@ -100,7 +100,7 @@ def _both(a: Mask | None, b: Mask | None) -> Mask | None:
 
 
 def _order(codes: Int64s | None, values: Column, usable: Mask | None) -> Int64s | None:
-    """The order of tuples; None if they are in order already."""
+    """The order of the tuples; None if they are in order already."""
     keys: list[NDArray[Any]] = [values]
     if codes is not None:
         keys.append(codes)

@@ -1,4 +1,4 @@
-"""A cell's seat in the grid: whether other cells have copies of its tuples, and who speaks."""
+"""A cell's seat in the grid: which tuples it shares with other cells, and which it represents."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from windrow.engine.joins.results import closed_rows
 
 @dataclass(frozen=True)
 class Seat:
-    """What the copies of tuples in a cell are, of the left and of the right.
+    """How a cell relates to the other copies of its tuples; left, then right.
 
-    ``is_shared``: other cells have copies of a tuple. ``speaks``: this one speaks for it, unless
-    the tuple's ``HOME`` is another partition.
+    ``is_shared``: other cells have copies too. ``speaks``: this cell's copy represents the tuple,
+    unless the tuple's ``HOME`` is in another partition. Exactly one copy represents a tuple.
     """
 
     is_shared: tuple[bool, bool] = (False, False)
     speaks: tuple[bool, bool] = (True, True)
 
     def speaks_for(self, side: int, tuples: pa.Table) -> Mask:
-        """For which tuples the cell speaks: of all copies of a tuple one does."""
+        """A mask of the tuples that the cell represents."""
         if not self.speaks[side]:
             return np.zeros(len(tuples), np.bool_)
         if HOME in tuples.column_names:
@@ -37,10 +37,10 @@ class Seat:
     def close(
         self, query: JoinQuery, side: int, tuples: pa.Table, matched: Mask
     ) -> Iterator[pa.Table]:
-        """What to tell of tuples whose windows are over, given which have matched in this cell.
+        """The messages about tuples whose windows are over; ``matched`` is what this cell knows.
 
-        Rows of the result where no other cell has copies. Else the cell that speaks for a tuple
-        hands it on, and the others only tell that it has matched with them.
+        If no other cell has copies, these are result rows. Otherwise the cell that represents a
+        tuple hands the tuple on, and the other cells only report that it has matched there.
         """
         if not self.is_shared[side]:
             yield closed_rows(query, side, tuples, matched)
@@ -49,7 +49,7 @@ class Seat:
         told = tuples.select([ARRIVAL]).filter(pa.array(matched & ~speaks))
         if len(told):
             yield labelled(told, "matched", side)
-        # Of a tuple that has matched here nothing more is to be known, unless matches are wanted.
+        # A tuple that has matched gives no row, except in a semi join.
         is_asked = speaks if query.how == "semi" else speaks & ~matched
         if is_asked.any():
             asked = tuples.append_column(MATCHED, pa.array(matched)).filter(pa.array(is_asked))

@@ -16,13 +16,14 @@ from windrow.engine.workers.worker import PENDING, Message, Worker
 
 
 class Sequencer(Worker):
-    """Hands tuples on with their rank in their stream and the number of the others before them.
+    """Gives each tuple its rank and the number of tuples of the other side before it.
 
-    With event time a tuple takes its place once the watermark has passed it; of one time left
-    tuples are first, then arrival decides. Late tuples are dropped and counted. Without event time
-    the tuples of a batch take their place as it comes, left and right ones in turn.
+    With event time, a tuple is ranked once the watermark has passed it. Tuples are ordered by
+    time, then left before right, then by arrival. Late tuples are dropped and counted. Without
+    event time, the tuples of a batch are ranked at once, left and right alternating.
 
-    What waits is stored as it came, once: of a chunk, the tuples before the watermark are gone.
+    Waiting tuples are stored once, in the chunks they came in. When a chunk is read back, its
+    tuples before the watermark are left out: they have been ranked.
     """
 
     def __init__(self, query: JoinQuery) -> None:
@@ -59,7 +60,7 @@ class Sequencer(Worker):
         return self._placed(*(self._ordered(parts) for parts in ready))
 
     def _ordered(self, parts: list[pa.Table]) -> tuple[pa.Table | None, Int64s]:
-        """The tuples of a side in order, and what puts both sides in one order."""
+        """The tuples of a side in order, and the values by which both sides are merged."""
         parts = [p for p in parts if len(p)]
         if not parts:
             return None, np.zeros(0, np.int64)

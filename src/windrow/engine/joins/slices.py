@@ -1,4 +1,4 @@
-"""What has come since the last watermark: late tuples left out, in slices that windows can bear."""
+"""Cuts a batch of both sides into slices that are short compared with the windows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from windrow.engine.joins.messages import SEEN, integers
 from windrow.engine.joins.runs import places
 
 LEAST_SLICE = 8192
-"""Slices are not cut shorter, in tuples."""
+"""The average length of a slice is at least this, in tuples."""
 
 Sides = tuple[pa.Table | None, pa.Table | None]
 
@@ -30,10 +30,10 @@ class Slice:
 
 
 def slices(query: JoinQuery, sides: Sides) -> Iterator[Slice]:
-    """The tuples in order of time, cut where they span much more than the windows.
+    """One slice, or several in order of time if the batch is long compared with the windows.
 
-    So a long batch, or a whole bounded input, costs no more than a stream of short ones: a slice
-    is matched with what is in the windows then.
+    Each slice is matched only with the windows of its time. A long batch, or a whole bounded
+    input, therefore costs no more than a stream of short batches.
     """
     stands = [None if t is None else _stands(query, t) for t in sides]
     known = [s for s in stands if s is not None]
@@ -54,7 +54,7 @@ def slices(query: JoinQuery, sides: Sides) -> Iterator[Slice]:
 
 
 def _stands(query: JoinQuery, tuples: pa.Table) -> Int64s:
-    """Where tuples stand among those of both sides."""
+    """The place of each tuple among the tuples of both sides."""
     own = places(query, tuples)
     return own + integers(tuples, SEEN) if query.by_count else own
 

@@ -1,4 +1,4 @@
-"""The runs of one side's window: few, sorted, and gone when nothing can match them any more."""
+"""The sorted runs of one side's window; a run is removed when nothing can match it any more."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from windrow.engine.joins.messages import MATCHED
 from windrow.engine.joins.runs import Run, merged
 
 _SPAN = 8
-"""Runs are merged to at most this part of the window, so that little expired is kept."""
+"""A merged run spans at most one eighth of the window, so that few expired tuples are kept."""
 
 
 @dataclass
 class Numbers:
-    """Numbers of chunks, each given once."""
+    """Gives out the numbers of chunks, each once."""
 
     next: int = 0
 
@@ -29,11 +29,12 @@ class Numbers:
 
 
 class WindowRuns:
-    """The tuples of one side as runs by number, in the order they came.
+    """The tuples of one side as runs by number, in order of arrival.
 
-    A batch adds a run. The last runs are merged as long as they are of like length, and short
-    against the window: at most about ``2 * 8 + log2(tuples)`` runs are there to be searched, each
-    tuple is merged O(log tuples) times, and what has expired goes within an eighth of the window.
+    Each batch adds a run. The last two runs are merged while the older one is at most twice as
+    long as the newer and both together span at most an eighth of the window. So there are at most
+    about ``2 * 8 + log2(tuples)`` runs to search, each tuple is merged O(log tuples) times, and
+    expired tuples are removed within an eighth of the window.
     """
 
     def __init__(self, query: JoinQuery, side: int, numbers: Numbers) -> None:
@@ -42,15 +43,15 @@ class WindowRuns:
         self.is_merging = True
         self.runs: dict[int, Run] = {}
         self.stored: set[int] = set()
-        """The runs that are stored with what had matched by then."""
+        """The numbers of the runs that are stored, together with their matches at that time."""
         self.fresh: dict[int, list[Int64s]] = {}
-        """What has matched in them since."""
+        """The positions that have matched in stored runs since then."""
 
     def __iter__(self) -> Iterator[Run]:
         return iter(self.runs.values())
 
     def add(self, run: Run) -> None:
-        """Take in a run that is younger than all here."""
+        """Add a run that arrived after all others."""
         self._put(run)
         while self.is_merging and len(self.runs) > 1:
             older, newer = list(self.runs)[-2:]
@@ -71,12 +72,12 @@ class WindowRuns:
         self.stored.discard(number)
 
     def evict(self, horizon: int) -> None:
-        """Remove the runs that nothing from the horizon on can see."""
+        """Remove the runs that no tuple at or after the horizon can match."""
         for number in [n for n, run in self.runs.items() if run.last + self.length < horizon]:
             self._remove(number)
 
     def closing(self, since: int, horizon: int) -> Iterator[tuple[Run, Int64s]]:
-        """The tuples whose windows are over at the horizon but were not before."""
+        """The tuples whose windows are over at ``horizon`` but were not at ``since``."""
         for run in self:
             ends = (run.first + self.length, run.last + self.length)
             if ends[0] < horizon and ends[1] >= since:
@@ -97,31 +98,31 @@ class WindowRuns:
             self.fresh.setdefault(number, []).append(new)
 
     def new_marks(self) -> dict[int, Int64s]:
-        """The positions that have matched since the last call, by run; all runs are stored now."""
+        """The positions that have matched since the last call, by run; all runs count as stored."""
         marks = {number: np.concatenate(parts) for number, parts in self.fresh.items()}
         self.stored, self.fresh = set(self.runs), {}
         return marks
 
     def from_table(self, stored: pa.Table) -> Run:
-        """A run that was stored."""
+        """The run that a stored table holds."""
         if MATCHED not in stored.column_names:
             return Run(self.query, self.side, stored)
         tuples = stored.drop_columns([MATCHED])
         return Run(self.query, self.side, tuples, stored[MATCHED].to_numpy().copy())
 
     def load(self, runs: dict[int, Run]) -> None:
-        """Have the runs that are stored, and no others."""
+        """Replace all runs by stored ones."""
         self.runs, self.stored = runs, set(runs)
 
     def load_marks(self, marks: dict[int, Int64s]) -> None:
-        """Take up what has matched since runs were stored."""
+        """Mark what has matched since the runs were stored."""
         for number, positions in marks.items():
             if number in self.runs and (matched := self.runs[number].matched) is not None:
                 matched[positions] = True
 
 
 def to_table(run: Run) -> pa.Table:
-    """A run as it is stored, once: its tuples, and which of them have matched by then."""
+    """The table in which a run is stored: its tuples and which of them have matched by then."""
     if run.matched is None:
         return run.tuples
     return run.tuples.append_column(MATCHED, pa.array(run.matched))

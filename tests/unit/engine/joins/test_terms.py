@@ -99,8 +99,8 @@ def test_buckets_never_decrease_whatever_the_values() -> None:
         (lambda: wr.band("a"), "band takes columns by name"),
         (lambda: wr.band("a", 10), "band takes columns by name"),
         (lambda: wr.band(a=(1, 2, 3)), r"one extent or a pair; got a=\(1, 2, 3\)"),  # type: ignore[arg-type]
-        (lambda: wr.band(a=-1), "must hold something"),
-        (lambda: wr.band(a=(-5, 4)), "must hold something"),
+        (lambda: wr.band(a=-1), "must not be empty"),
+        (lambda: wr.band(a=(-5, 4)), "must not be empty"),
         (lambda: wr.band(a=True), "extent must be a number; got a=True"),
         (lambda: wr.band(a=float("nan")), "extent must be a number; got a=nan"),
         (lambda: wr.band(a=None), "extent must be a number; got a=None"),  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def test_buckets_never_decrease_whatever_the_values() -> None:
         (lambda: wr.equi(3), "equi takes names of columns, or pairs of them; got 3"),  # type: ignore[arg-type]
         (lambda: wr.equi(("a", "b", "c")), "or pairs of them"),  # type: ignore[arg-type]
         (lambda: wr.theta("a < b"), "theta takes a function of two blocks; got 'a < b'"),  # type: ignore[arg-type]
-        (lambda: wr.equi("k") & "a", "& joins two predicates; got 'a'"),  # type: ignore[operator]
+        (lambda: wr.equi("k") & "a", "& combines two predicates; got 'a'"),  # type: ignore[operator]
         (lambda: Equi("k", "k") and wr.band(a=1), "combined with &"),
         (lambda: wr.equi("k") and wr.band(a=1), "combined with &"),
     ],

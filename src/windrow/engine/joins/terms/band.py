@@ -32,16 +32,17 @@ Extent: TypeAlias = float | np.integer[Any] | np.floating[Any] | str | timedelta
 
 _INT64 = np.iinfo(np.int64)
 _SLACK = 2.0**-50
-"""Above the rounding of a sum or a difference, relative to its terms."""
+"""More than the rounding error of a sum or a difference, relative to its terms."""
 _WIDTH = 8
-"""Buckets are this many times as wide as the band: one right tuple in eight is sent to two."""
+"""Buckets are this many times as wide as the band, so about one right tuple in eight is sent to
+two buckets."""
 _FURTHEST = 2.0**40
-"""Buckets beyond are one: there floats are too coarse to tell neighbours apart."""
+"""All buckets beyond this number are one: floats there are too coarse to tell neighbours apart."""
 
 
 @dataclass(frozen=True)
 class Band(Term):
-    """``-below <= r.right - l.left <= above``; a duration is in microseconds."""
+    """``-below <= r.right - l.left <= above``; durations are in microseconds."""
 
     left: str
     right: str
@@ -49,7 +50,7 @@ class Band(Term):
     above: float
     is_duration: bool = False
     kind: pa.DataType = field(default=None, compare=False, repr=False)
-    """int64 or float64, as which both columns are subtracted."""
+    """The type, int64 or float64, in which both columns are subtracted."""
 
     narrows = "range"
 
@@ -61,7 +62,7 @@ class Band(Term):
         return f"{-self.below} <= r.{self.right} - l.{self.left} <= {self.above}{unit}"
 
     def identity(self) -> dict[str, Any]:
-        """The parameters; JSON has no infinity, so that is a string."""
+        """The parameters; infinities are strings, because JSON has none."""
         given = super().identity()
         return {name: str(v) if v in (math.inf, -math.inf) else v for name, v in given.items()}
 
@@ -72,23 +73,23 @@ class Band(Term):
             raise incomparable(rule, (self.left, self.right), types)
         own = types[0]
         if self.is_duration and kind == pa.float64():
-            rule = "a duration is a band of timestamps, dates or integer microseconds"
+            rule = "only timestamps, dates or integer microseconds can have a duration as band"
             raise WindrowError(rule, f"{self.left!r} of {type_name(own)}", "write a number.")
         if is_temporal(own) and any(isinstance(e, float) for e in (self.below, self.above)):
-            rule = "a band of timestamps or dates is a duration"
+            rule = "a band of timestamps or dates must be a duration"
             raise WindrowError(rule, f"{self.left}={self.above!r}", 'for example "1 s".')
         return replace(self, kind=kind)
 
     @property
     def is_exact(self) -> bool:
-        """Whether bounds are exact: they are neither rounded nor, beyond int64, cut off."""
+        """Whether the bounds are exact: neither rounded nor clipped to int64."""
         return bool(self.kind == pa.int64()) and min(self.below, self.above) >= 0
 
     def attribute(self, side: int, tuples: pa.Table) -> tuple[Column, Mask | None]:
         return numbers(tuples[self.columns(side)[0]], self.kind)
 
     def bounds(self, side: int, values: Column) -> tuple[Column, Column]:
-        """Exact for integers within int64; a little wider for floats, as ``r - l`` is rounded."""
+        """Exact for integers within int64; slightly wider for floats, because ``r - l`` rounds."""
         below, above = (self.below, self.above) if side == 0 else (self.above, self.below)
         if values.dtype.kind == "i":
             return _shifted(values, -_whole(below)), _shifted(values, _whole(above))
@@ -113,7 +114,7 @@ class Band(Term):
 
     @property
     def width(self) -> float | None:
-        """The width of buckets; None if there are none: all or nothing is in the band."""
+        """The width of a bucket; None if the band is too narrow or too wide for buckets."""
         width = _WIDTH * (self.below + self.above)
         return width if 0 < width < 2.0**60 else None
 
@@ -126,9 +127,9 @@ class Band(Term):
         return True
 
     def partition(self, side: int, tuples: pa.Table) -> list[Int64s]:
-        """The bucket of a left tuple, and the one or two that the band of a right tuple touches."""
+        """The bucket of a left tuple, or the one or two that a right tuple's band touches."""
         values, valid = self.attribute(side, tuples)
-        # What is in no band is at home anywhere: infinity, too, would be in every bucket.
+        # Nulls and values that are not finite match nothing, so any bucket will do.
         is_finite = np.isfinite(values) if valid is None else valid & np.isfinite(values)
         values = np.where(is_finite, values, 0)
         assert self.width is not None
@@ -144,10 +145,10 @@ def band(
 ) -> Predicate:
     """Values near each other: ``band(a=10)`` is ``|l.a - r.a| <= 10``.
 
-    ``band(b=(5, 10))`` is ``-5 <= r.b - l.b <= 10``: the right value may be 5 below the left one
-    and 10 above it. With several columns all of them must be near. If the sides name the column
-    differently: ``band(("la", "ra"), 10)``. Timestamps and dates take durations:
-    ``band(ts="1 s")``. Null and NaN are near nothing.
+    ``band(b=(5, 10))`` is ``-5 <= r.b - l.b <= 10``: the right value may be up to 5 below the left
+    one and up to 10 above it. If several columns are given, all must be near. Write
+    ``band(("la", "ra"), 10)`` if the two sides name the column differently. Timestamps and dates
+    take durations: ``band(ts="1 s")``. Null and NaN are near nothing.
 
     >>> band(a=10, b=(5, 10)).describe()
     '-10 <= r.a - l.a <= 10 and -5 <= r.b - l.b <= 10'
@@ -166,7 +167,7 @@ def band(
 
 
 def buckets(values: Column, width: float) -> Int64s:
-    """The bucket of each value, non-decreasing with it.
+    """The bucket of each value; it never decreases as the value increases.
 
     >>> buckets(np.array([-1, 0, 79, 80]), 80)
     array([-1,  0,  0,  1])
@@ -184,7 +185,7 @@ def _band(left: str, right: str, extent: Any) -> Band:
     durations = [isinstance(e, str | timedelta | np.timedelta64) for e in both]
     below, above = (_extent(left, e, d) for e, d in zip(both, durations, strict=True))
     if -below > above:
-        rule = "a band must hold something: -below <= above"
+        rule = "a band must not be empty: it needs -below <= above"
         raise WindrowError(rule, f"{left}={extent!r}")
     return Band(left, right, below, above, any(durations))
 
@@ -200,14 +201,14 @@ def _extent(name: str, extent: Any, is_duration: bool) -> float:
 
 
 def _whole(extent: float) -> int:
-    """The greatest integer within an extent of a band of integers."""
+    """The extent of a band of integers, rounded down to an integer."""
     if np.isinf(extent):
         return 2**64 if extent > 0 else -(2**64)
     return int(np.floor(extent)) if isinstance(extent, float) else extent
 
 
 def _shifted(values: Int64s, by: int) -> Int64s:
-    """Integers plus a number, no further than int64 goes."""
+    """Integers plus a number, clipped to int64."""
     if by > _INT64.max or by < _INT64.min:
         return np.full(len(values), _INT64.max if by > 0 else _INT64.min)
     if by >= 0:

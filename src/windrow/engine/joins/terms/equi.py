@@ -32,7 +32,7 @@ class Equi(Term):
     left: str
     right: str
     kind: pa.DataType = field(default=None, compare=False, repr=False)
-    """The type as which both columns are compared."""
+    """The type in which both columns are compared."""
 
     narrows = "code"
 
@@ -90,7 +90,7 @@ def equi(*columns: str | tuple[str, str]) -> Predicate:
 
 
 def equi_kind(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
-    """The type as which two columns are compared for equality; None where they cannot be."""
+    """The type in which two columns are compared for equality; None if they cannot be."""
     left, right = plain_type(left), plain_type(right)
     if (number := number_kind(left, right)) is not None:
         return number

@@ -21,7 +21,7 @@ class Predicate:
     def __and__(self, other: Predicate | Term) -> Predicate:
         if not isinstance(other, Predicate | Term):
             hint = 'for example wr.equi("symbol") & wr.band(price=0.01).'
-            raise WindrowError("& joins two predicates", repr(other), hint)
+            raise WindrowError("& combines two predicates", repr(other), hint)
         return Predicate(self.terms + (other.terms if isinstance(other, Predicate) else (other,)))
 
     def __bool__(self) -> bool:
@@ -36,11 +36,11 @@ class Predicate:
         return [{"term": type(term).__name__, **term.identity()} for term in self.terms]
 
     def bind(self, left: pa.Schema, right: pa.Schema) -> Predicate:
-        """Check all terms against both schemas; the predicate as it runs on their types."""
+        """Check all terms against both schemas and return the predicate for their types."""
         return Predicate(tuple(term.bind(left, right) for term in self.terms))
 
     def columns(self, side: int) -> set[str] | None:
-        """The columns of a side that the terms look at; None for all."""
+        """The columns of a side that the terms use; None for all."""
         named = [term.columns(side) for term in self.terms]
         if any(names is None for names in named):
             return None
@@ -48,20 +48,20 @@ class Predicate:
 
     @cached_property
     def coded(self) -> tuple[Term, ...]:
-        """The terms whose codes are equal wherever they hold."""
+        """The terms that narrow by code."""
         return tuple(term for term in self.terms if term.narrows == "code")
 
     @cached_property
     def ranged(self) -> tuple[Term, ...]:
-        """The terms that are met by a range: the first is searched, the second is filtered by."""
+        """The terms that narrow by range: the first is searched, the second filters."""
         return tuple(term for term in self.terms if term.narrows == "range")
 
     @cached_property
     def verified(self) -> tuple[Term, ...]:
-        """The terms that candidates must be checked for; those that narrow come first.
+        """The terms that candidates must still be checked for; terms that narrow come first.
 
-        An exact term that has found the candidates needs no check. Several codes are hashed to
-        one, which makes none of them exact.
+        An exact term by which the candidates were found needs no check. Several codes are hashed
+        into one, so none of them is exact.
         """
         found_by = (*(self.coded if len(self.coded) == 1 else ()), *self.ranged[:2])
         settled = [term for term in found_by if term.is_exact]
@@ -70,5 +70,5 @@ class Predicate:
 
 
 def is_pair_of_names(pair: object) -> TypeGuard[tuple[str, str]]:
-    """Whether it is the name of a left column and that of a right one."""
+    """Whether it is a pair of a left and a right column's name."""
     return isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)

@@ -1,4 +1,4 @@
-"""A term: one condition of a join's predicate, and all that the engine needs to know of it."""
+"""A term: one condition of a join's predicate, and all the engine needs to know about it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class Term(ABC):
-    """A condition of a left tuple l and a right tuple r; make it a frozen dataclass.
+    """A condition on a left row l and a right row r; make it a frozen dataclass.
 
     ``side`` is 0 for the left and 1 for the right. A term must be able to verify candidate pairs.
     It may also narrow them (``narrows``, ``attribute``, ``bounds``, ``is_exact``), so that fewer
-    pairs become candidates, and partition the tuples (``partitioned_by``, ``partition``,
-    ``has_copies``), so that workers need not receive whole streams.
+    pairs become candidates, and partition the rows (``partitioned_by``, ``partition``,
+    ``has_copies``), so that workers do not receive whole streams.
     """
 
     narrows: ClassVar[Literal["code", "range"] | None] = None
@@ -33,7 +33,7 @@ class Term(ABC):
 
     @abstractmethod
     def columns(self, side: int) -> tuple[str, ...] | None:
-        """The columns of a side that the term looks at; None for all."""
+        """The columns of a side that the term uses; None for all."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -44,17 +44,17 @@ class Term(ABC):
         """Which candidate pairs meet the term; ``left`` and ``right`` are equally long."""
 
     def identity(self) -> dict[str, Any]:
-        """The parameters as JSON-able data: what stored state depends on.
+        """The parameters, on which stored state depends, as JSON-able data.
 
-        These are the fields of the dataclass, except those left at their default: a new field with
-        a default changes no identity.
+        These are the fields of the dataclass, except those left at their default. So a new field
+        with a default changes no identity.
         """
         compared = [f for f in fields(self) if f.compare]  # type: ignore[arg-type]
         given = {f.name: getattr(self, f.name) for f in compared}
         return {f.name: given[f.name] for f in compared if given[f.name] != f.default}
 
     def bind(self, left: pa.Schema, right: pa.Schema) -> Self:
-        """Check the term against both schemas; the term as it runs on their types."""
+        """Check the term against both schemas and return the term for their types."""
         for side, schema in enumerate((left, right)):
             for name in self.columns(side) or ():
                 column_type(schema, side, name, type(self).__name__.lower())
@@ -66,15 +66,15 @@ class Term(ABC):
         return False
 
     def attribute(self, side: int, tuples: pa.Table) -> tuple[Column, Mask | None]:
-        """What narrows: a value per tuple, and which tuples can match at all (None: all can).
+        """The values to narrow by, one per row, and a mask of the rows that can match (None: all).
 
-        Codes are int64 and equal wherever the term holds. An attribute that is searched by range
-        is int64 or float64, of one type on both sides.
+        Codes are int64, and rows that match have equal codes. An attribute that is searched by
+        range is int64 or float64, with the same type on both sides.
         """
         raise NotImplementedError(f"{type(self).__name__} narrows by {self.narrows}")
 
     def bounds(self, side: int, values: Column) -> tuple[Column, Column]:
-        """Between which attributes of the other side, inclusive, a match of each value lies.
+        """For each value, the inclusive bounds of the other side's attributes that may match it.
 
         Lower bounds must not decrease as the values increase.
         """
@@ -82,20 +82,20 @@ class Term(ABC):
 
     @property
     def partitioned_by(self) -> str | None:
-        """By what tuples can be partitioned, in words; None if any tuple may match any other."""
+        """What rows can be partitioned by, in words; None if any row may match any other."""
         if self.narrows != "code":
             return None
         return ", ".join(f"l.{name}" for name in self.columns(0) or ("*",))
 
     @property
     def has_copies(self) -> bool:
-        """Whether ``partition`` gives right tuples several codes."""
+        """Whether ``partition`` gives right rows several codes."""
         return False
 
     def partition(self, side: int, tuples: pa.Table) -> list[Int64s]:
-        """Codes to hash: tuples that match share a code.
+        """Codes to hash: rows that match share a code.
 
-        A left tuple has one code. A right tuple may have several, the first of which is its home.
+        A left row has one code. A right row may have several; the first is its home.
         """
         return [np.asarray(self.attribute(side, tuples)[0], np.int64)]
 

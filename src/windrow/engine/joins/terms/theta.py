@@ -21,7 +21,7 @@ Function = Callable[[Candidates, Candidates], NDArray[Any]]
 
 @dataclass(frozen=True)
 class Theta(Term):
-    """Whatever a function of two blocks says; it neither narrows nor partitions."""
+    """A user's function decides; the term neither narrows nor partitions."""
 
     function: Function
 
@@ -39,9 +39,9 @@ class Theta(Term):
         return {"function": self.name}
 
     def bind(self, left: pa.Schema, right: pa.Schema) -> Self:
-        """Call the function on no candidates, to find names that do not exist before it runs.
+        """Call the function on empty blocks, to find names of columns that do not exist.
 
-        The function need not work without candidates, nor give booleans then.
+        The function may fail on empty blocks for other reasons, or not return booleans for them.
         """
         sides = [Columns(side, schema.empty_table()) for side, schema in enumerate((left, right))]
         nothing = np.zeros(0, np.int64)
