@@ -58,7 +58,7 @@ def run(spark: SparkSession, checkpoint: Path, batches: int) -> Given:
     writer = kept.writeStream.foreachBatch(take).option("checkpointLocation", str(checkpoint))
     started = writer.start()
     while len(given) < batches and started.isActive:
-        started.awaitTermination(0.2)
+        started.awaitTermination(1)
     started.stop()
     return given
 

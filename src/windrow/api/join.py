@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from windrow.api.sources import source_of
+from windrow.api.sources import Data, source_of
 from windrow.core.durations import Duration, microseconds
 from windrow.core.errors import WindrowError, received
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from windrow.planner.join_layout import GridChoice, Layout
     from windrow.spark.source import DataFrameSource
 
-    Data: TypeAlias = DataFrame | pa.Table | pa.RecordBatch | Mapping[str, ArrayLike]
 
 AnyHow = Literal[
     "inner",

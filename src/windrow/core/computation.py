@@ -23,7 +23,7 @@ class Computation(ABC):
         """Whether it can be computed on panes or parts of a window whose results are combined."""
 
     @property
-    def minds_order(self) -> bool:
+    def is_order_sensitive(self) -> bool:
         """Whether it is order-sensitive: parts must then be contiguous runs of tuples."""
         return False
 
@@ -48,7 +48,7 @@ class Aggregation(Computation):
                 )
 
     @property
-    def minds_order(self) -> bool:
+    def is_order_sensitive(self) -> bool:
         return not all(isinstance(f, Commutative) for f in self.functions.values())
 
     @property

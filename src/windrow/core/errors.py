@@ -45,7 +45,7 @@ def received(what: str, value: object) -> str:
     return f"{what.rsplit(maxsplit=1)[-1]}={value!r}"
 
 
-def near_names(name: str, known: Iterable[str]) -> str:
+def near_names(name: str, known: Iterable[str], what: str = "columns") -> str:
     """The hint for an unknown name: the names most like it, or else all names.
 
     >>> near_names("pirce", ["symbol", "price"])
@@ -55,5 +55,5 @@ def near_names(name: str, known: Iterable[str]) -> str:
     folded = {k.casefold(): k for k in known}
     close = [folded[m] for m in get_close_matches(name.casefold(), folded, n=3)]
     if close:
-        return f"did you mean one of these columns: {close}?"
-    return f"the columns are {known}."
+        return f"did you mean one of these {what}: {close}?"
+    return f"the {what} are {known}."

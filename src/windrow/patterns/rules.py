@@ -24,7 +24,7 @@ def check_pattern(pattern: Pattern, model: WindowModel, computation: Computation
                 f"{len(computation.rounds)} rounds",
                 "use WinMapReduce.",
             )
-    if isinstance(inner, WinMapReduce) and computation.minds_order:
+    if isinstance(inner, WinMapReduce) and computation.is_order_sensitive:
         raise WindrowError(
             "WinMapReduce deals a window's rows round-robin and needs Commutative aggregates",
             repr(computation),

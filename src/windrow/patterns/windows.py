@@ -39,7 +39,7 @@ from windrow.engine.workers.ranker import Ranker
 from windrow.engine.workers.reducer import Reducer
 from windrow.engine.workers.rounds import RoundMapper, RoundReducer
 from windrow.engine.workers.worker import Worker
-from windrow.patterns import workers as making
+from windrow.patterns import workers
 from windrow.patterns.levels import group
 from windrow.patterns.rules import check_pattern
 from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
@@ -57,7 +57,7 @@ def window_stages(query: WindowQuery, pattern: Pattern, in_one_process: bool = F
 
 def stages_over_panes(query: WindowQuery, n: int) -> Stages:
     """The stages that compute windows from finished panes, each key on one of n workers."""
-    make = partial(making.window_level, query, Geometry.over_panes(query.model), 1, 1, 1)
+    make = partial(workers.window_level, query, Geometry.over_panes(query.model), 1, 1, 1)
     return Stages(((Emitter(ByKey(query.keys, n)),), (Workers("WLQ", make, n),)))
 
 
@@ -88,9 +88,9 @@ class _Lowering:
         self.own_axis = own_axis(query.model)
         self.position = self.own_axis or RANK
         """The column from which an emitter computes a tuple's windows."""
-        self.keeps_panes = making.can_keep_panes(query)
+        self.keeps_panes = workers.can_keep_panes(query)
         # In one process nothing is sent, so it is the worker that reduces tuples to panes.
-        is_early = self.keeps_panes and making.is_told_by_time(query.model)
+        is_early = self.keeps_panes and workers.is_told_by_time(query.model)
         self.reduces_early = is_early and not in_one_process
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
@@ -112,7 +112,7 @@ class _Lowering:
         """The nodes whose emitters send partials of panes instead of tuples."""
         query, geometry = self.query, Geometry.over_panes(self.model)
         emit = Emitter(ReducedToPanes(query, geometry.pane, geometry.origin, TIME, route))
-        make = partial(making.reduced_win_seq, query, geometry, farm.share)
+        make = partial(workers.reduced_win_seq, query, geometry, farm.share)
         return [emit, Workers("WinSeq", make, farm.n), Collector(farm.n)]
 
     def _win_seq(
@@ -120,8 +120,8 @@ class _Lowering:
     ) -> Callable[[int], Worker]:
         if self.keeps_panes:
             geometry = Geometry.over_panes(self.model)
-            return partial(making.paned_win_seq, self.query, geometry, axis, share_of)
-        return partial(making.win_seq, self.query, Geometry.of(self.model, axis), share_of)
+            return partial(workers.paned_win_seq, self.query, geometry, axis, share_of)
+        return partial(workers.win_seq, self.query, Geometry.of(self.model, axis), share_of)
 
     def _by_window(self, model: MappedWindow, position: str, farm: _Farm) -> ByWindow:
         return ByWindow(model, position, self.query.keys, farm.n, farm.batch)
@@ -163,7 +163,7 @@ class _Lowering:
         """One windower per instance; each decides the windows of ``executors`` executors."""
         geometry = Geometry.of(self.model, axis)
         given = (self.query, geometry, farm.share, batch, executors, parts)
-        return Workers("Windower", partial(making.windower, *given), farm.n, prepares=True)
+        return Workers("Windower", partial(workers.windower, *given), farm.n, prepares=True)
 
     def _agnostic(self, pattern: WinFarm) -> list[Node]:
         n, inner = pattern.n, pattern.inner
@@ -171,7 +171,7 @@ class _Lowering:
         first = [self._windower(self.own_axis, _Farm(), pattern.batch, n, parts)]
         if isinstance(inner, WinMapReduce):
             return [*first, Emitter(InTurn(n)), *self._reduce_parts(inner, _Farm(n))]
-        executor = partial(making.executor, self.query, False)
+        executor = partial(workers.executor, self.query, False)
         return [*first, Emitter(InTurn(n)), Workers("Executor", executor, n, holds_state=False)]
 
     def _pane_farm(self, pattern: PaneFarm, farm: _Farm) -> list[Node]:
@@ -180,8 +180,8 @@ class _Lowering:
         emit_windows = ByWindow(model.in_panes(), PIECE, keys, pattern.wlq, farm.batch, farm.outer)
         of_panes = Geometry.of_panes(model, self.position)
         over_panes = Geometry.over_panes(model)
-        plq = partial(making.pane_level, query, of_panes, farm.share, pattern.plq)
-        wlq = partial(making.window_level, query, over_panes, farm.outer, farm.batch, pattern.wlq)
+        plq = partial(workers.pane_level, query, of_panes, farm.share, pattern.plq)
+        wlq = partial(workers.window_level, query, over_panes, farm.outer, farm.batch, pattern.wlq)
         return [
             Emitter(emit_panes),
             Workers("PLQ", plq, farm.n * pattern.plq),
@@ -192,11 +192,11 @@ class _Lowering:
         ]
 
     def _map_reduce(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
-        if not making.is_told_by_time(self.model) or self.n_rounds > 1:
+        if not workers.is_told_by_time(self.model) or self.n_rounds > 1:
             windower = self._windower(axis, farm, 1, 1, pattern.map)
             return [windower, *self._reduce_parts(pattern, farm)]
         geometry = Geometry.of(self.model, TIME)
-        mapper = partial(making.mapper, self.query, geometry, farm.share, pattern.map)
+        mapper = partial(workers.mapper, self.query, geometry, farm.share, pattern.map)
         return [
             Emitter(Dealt(pattern.map)),
             Workers("MAP", mapper, farm.n * pattern.map),
@@ -207,7 +207,7 @@ class _Lowering:
         """MAP over parts of windows that a windower has decided, then REDUCE; once per round."""
         query, n_map = self.query, farm.n * pattern.map
         if self.n_rounds == 1:
-            make = partial(making.executor, query, True)
+            make = partial(workers.executor, query, True)
             executor = Workers("MAP", make, n_map, holds_state=False)
             return [Emitter(ByPart(pattern.map)), executor, *self._reduce(pattern, farm)]
         nodes: list[Node] = []

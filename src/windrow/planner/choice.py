@@ -34,7 +34,7 @@ partition of the state costs a batch a tenth of a second.
 def choose_for_stream(query: WindowQuery, cores: int) -> Choice:
     """The pattern for a stream; its state does not depend on the number of cores."""
     computation = query.computation
-    if query.keys or (computation.is_decomposable and not computation.minds_order):
+    if query.keys or (computation.is_decomposable and not computation.is_order_sensitive):
         return choose(query, STREAM_WORKERS)
     why = "no keys, and the function needs whole windows: executors without state compute them"
     return Choice(WinFarm(cores, workers="agnostic", level=2), why)
@@ -47,7 +47,7 @@ def choose(query: WindowQuery, cores: int) -> Choice:
     if query.keys:
         return Choice(KeyFarm(cores), "there are keys, which are independent of each other")
     computation, model = query.computation, query.model
-    if computation.is_decomposable and not computation.minds_order:
+    if computation.is_decomposable and not computation.is_order_sensitive:
         if model.pane_length is not None and model.shares_tuples:
             why = "no keys, and windows overlap: they share the results of panes"
             return Choice(PaneFarm(cores, 1, level=2), why)

@@ -273,5 +273,5 @@ def _checked_row(row: Row, names: list[str], window: Window) -> Row:
     raise WindrowError(
         f"the function returned a field that returns does not declare: {unknown!r}",
         f"{list(row)} for {window!r}",
-        near_names(unknown, names).replace("columns", "fields"),
+        near_names(unknown, names, "fields"),
     )
