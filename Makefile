@@ -36,6 +36,7 @@ lint: $(INSTALLED) ## check format, lint and types
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
+	$(PYTHON) -m vulture
 
 bench-kernels: $(INSTALLED) ## check and time the kernels and the engine in process
 	$(PYTHON) -m benchmarks.bench_kernels_ranges
