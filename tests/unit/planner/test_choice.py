@@ -84,7 +84,7 @@ class TestAnyModelAndFunction:
         (SESSIONS, whole, wr.WinFarm(4, workers="agnostic", level=2)),
         (TRIGGERED, whole, wr.WinFarm(4, workers="agnostic", level=2)),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_without_keys_model_and_function_decide(
     model: WindowModel, compute: Any, pattern: Pattern
