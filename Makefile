@@ -12,7 +12,10 @@ unexport SPARK_HOME PYTHONPATH
 # Spark runs on Java: prefix a command with this to give it one.
 WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 
-.PHONY: help setup demo examples test test-kills lint bench-kernels bench-batch bench-stream bench-join clean
+# Two processes, each with one Spark session; a file stays in one process, the longest come first.
+BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+.PHONY: help setup demo examples check test test-campaign lint bench-kernels bench-batch bench-stream bench-join clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -26,16 +29,21 @@ demo: $(INSTALLED) ## show windows over a live stream, check them and draw artif
 examples: $(INSTALLED) ## run the example programs on Spark
 	@$(WITH_JAVA) for program in examples/*.py; do $(PYTHON) $$program || exit 1; done
 
-test: lint ## check format, lint and types, then run the tests and the doctests
-	$(WITH_JAVA) $(PYTHON) -m pytest --numprocesses 2 --dist loadfile --doctest-modules tests src/windrow
+check: lint ## lint, then run the tests that need no Java, with few examples: for every change
+	HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest --numprocesses 2 --dist worksteal \
+		-m 'not spark and not campaign' --doctest-modules --ignore tests/e2e tests src/windrow
 
-test-kills: $(INSTALLED) ## kill the driver of streams ten times, at any moment; results stay exact
-	$(WITH_JAVA) WINDROW_KILLS=10 $(PYTHON) -m pytest tests/e2e/test_restarts.py -k driver
+test: lint ## lint, then run all tests and doctests: what continuous integration runs
+	$(WITH_JAVA) $(PYTHON) -m pytest $(BY_FILE) --doctest-modules tests src/windrow
 
-lint: $(INSTALLED) ## check format, lint and types
+test-campaign: $(INSTALLED) ## run the long tests that `make test` leaves out: kills and clusters
+	$(WITH_JAVA) $(PYTHON) -m pytest $(BY_FILE) -m campaign tests
+
+lint: $(INSTALLED) ## check format, lint, types and dead code
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
+	$(PYTHON) -m vulture
 
 bench-kernels: $(INSTALLED) ## check and time the kernels and the engine in process
 	$(PYTHON) -m benchmarks.bench_kernels_ranges

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyspark
 import pytest
@@ -16,9 +17,30 @@ from windrow.spark.settings import local_checkpoints
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
+def home_without_zips(folder: Path) -> Path:
+    """A Spark home of links to the installed one, without the zipped copy of PySpark.
+
+    Spark's Python processes would import that copy first, and compile it anew: Spark starts such a
+    process for every stateful operator of a stream. Without it they import the installed package.
+    """
+    for part in Path(pyspark.__file__).parent.iterdir():
+        if part.name != "python":
+            (folder / part.name).symlink_to(part)
+    return folder
+
+
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    session = (
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    home = home_without_zips(tmp_path_factory.mktemp("spark"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_HOME", str(home))
+        session = new_session()
+    yield session
+    session.stop()
+
+
+def new_session() -> SparkSession:
+    return (
         SparkSession.builder.master("local[2]")
         .appName("windrow-tests")
         .config("spark.sql.shuffle.partitions", 2)
@@ -33,5 +55,3 @@ def spark() -> Iterator[SparkSession]:
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .getOrCreate()
     )
-    yield session
-    session.stop()

@@ -28,8 +28,6 @@ pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[2]
 ARROW = pa.schema([("k", pa.string()), ("t", pa.int64()), ("seq", pa.int32()), ("x", pa.int64())])
-KILLS = int(os.environ.get("WINDROW_KILLS", "3"))
-"""How often the driver is killed: ``make test-kills`` does so ten times."""
 Rows = list[dict[str, Any]]
 
 
@@ -128,12 +126,15 @@ class Program:
         assert self.process.wait() == 0, self.said.read_text()[-4000:]
 
 
-def test_driver_killed_again_and_again_at_any_moment(tmp_path: Path, came: Rows) -> None:
-    bring(came, tmp_path, 5 + 2 * KILLS)
+@pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.campaign)])
+def test_driver_killed_again_and_again_at_any_moment(
+    tmp_path: Path, came: Rows, kills: int
+) -> None:
+    bring(came, tmp_path, 5 + 2 * kills)
     names = ["counted", "paned", "joined"]
     draw = random.Random(7)
     killed: list[list[str]] = []
-    while len(killed) < KILLS:
+    while len(killed) < kills:
         program = Program(tmp_path, "local[2]", *names)
         lines = program.lines
         if next(lines, None) is None:
@@ -147,7 +148,7 @@ def test_driver_killed_again_and_again_at_any_moment(tmp_path: Path, came: Rows)
         if "the end" in told or program.process.returncode == 0:
             break
         killed.append(told)
-    assert len(killed) == KILLS, f"it ended too soon, killed only {len(killed)} times"
+    assert len(killed) == kills, f"it ended too soon, killed only {len(killed)} times"
     Program(tmp_path, "local[2]", *names).finish()
     assert_exact(tmp_path, came, names)
 
@@ -173,6 +174,7 @@ def test_python_worker_killed_in_the_middle_of_a_batch(tmp_path: Path, came: Row
     assert_exact(tmp_path, came, ["counted"])
 
 
+@pytest.mark.campaign
 def test_executor_killed_in_the_middle_of_a_batch(tmp_path: Path, came: Rows) -> None:
     """Workers write below the Spark home: one of links keeps that out of the installed package."""
     bring(came, tmp_path, 5)

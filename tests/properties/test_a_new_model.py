@@ -7,10 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import windrow as wr
+from tests.effort import examples
 from tests.patterns import patterns
 from tests.punctuated import PunctuatedWindow, definition
 from tests.streams import times
@@ -48,7 +49,7 @@ def by_window(tables: list[pa.Table], keys: tuple[str, ...]) -> dict[Any, Any]:
     }
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(st.data(), st.integers(0, 6), st.booleans())
 def test_in_batches_with_every_pattern(data: st.DataObject, delay: int, is_timed: bool) -> None:
     stream = wr.stream(SCHEMA.empty_table()).window(MODEL)

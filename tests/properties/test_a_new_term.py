@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import windrow as wr
+from tests.effort import examples
 from windrow.core import oracle
 
 Mask = NDArray[np.bool_]
@@ -183,7 +184,7 @@ def rows(draw: st.DrawFn) -> list[dict[str, Any]]:
     return [dict(zip(SCHEMA.names, (n, *row), strict=True)) for n, row in enumerate(made)]
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(rows(), rows(), predicates, st.sampled_from(["9 us", ("20 us", "3 us"), 6]), hows, layouts)
 def test_joins_by_a_new_term_are_the_nested_loops(
     left: Any, right: Any, on: On, within: Any, how: Any, layout: dict[str, Any]

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.effort import examples
 from windrow import functions as wf
 from windrow.core.aggregate import Aggregate, Commutative
 from windrow.functions.columnar import Columnar, Values
@@ -24,9 +25,7 @@ from windrow.functions.reducible import Reducible
 Tuples = list[tuple[Any, ...]]
 Ranges = list[tuple[int, int]]
 
-matrix_settings = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+matrix_settings = examples(30)
 
 
 # The definitions: one window at a time, in plain Python; a null is None.

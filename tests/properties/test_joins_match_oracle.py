@@ -15,10 +15,11 @@ from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import windrow as wr
+from tests.effort import examples
 from windrow.core import oracle
 from windrow.core.watermark import final_watermark
 from windrow.engine.joins import slices, window_runs
@@ -261,7 +262,7 @@ def table_of(rows: Rows) -> pa.Table:
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
-@settings(max_examples=800)
+@examples(800)
 @given(st.data(), windows_of_time, hows, st.integers(0, 6))
 def test_windows_of_time(data: st.DataObject, within: Any, how: str, delay: int) -> None:
     on, join = draw_join(data, within, how, time="t", delay=delay * 1000)
@@ -290,7 +291,7 @@ def test_windows_of_time(data: st.DataObject, within: Any, how: str, delay: int)
     assert given_rows == expected_rows(sides, on, within, how, "t")
 
 
-@settings(max_examples=600)
+@examples(600)
 @given(st.data(), windows_by_count, hows, st.integers(0, 6), st.booleans())
 def test_windows_by_count(
     data: st.DataObject, within: Any, how: str, delay: int, is_timed: bool
@@ -321,7 +322,7 @@ def test_windows_by_count(
     assert given_rows == expected_rows(sides, on, within, how, "t")
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data(), windows_of_time | windows_by_count, hows)
 def test_late_tuples_are_dropped_and_counted(data: st.DataObject, within: Any, how: str) -> None:
     on, join = draw_join(data, within, how, time="t")
@@ -350,7 +351,7 @@ def test_late_tuples_are_dropped_and_counted(data: st.DataObject, within: Any, h
     assert given_rows == expected_rows(sides, on, within, how, "t")
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data(), windows_of_time | windows_by_count, hows, st.booleans())
 def test_bounded_tables(data: st.DataObject, within: Any, how: Any, is_timed: bool) -> None:
     on = data.draw(predicates())

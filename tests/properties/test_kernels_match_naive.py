@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.effort import examples
 from windrow.kernels.block_scan import scan_ranges, scan_ranges_with
 from windrow.kernels.columns import as_column
 from windrow.kernels.operators import Operator, identity
@@ -38,9 +39,7 @@ Column = NDArray[Any]
 Ranges = tuple[NDArray[np.int64], NDArray[np.int64]]
 INT64 = np.iinfo(np.int64)
 
-matrix_settings = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+matrix_settings = examples(80)
 
 
 # Naive recompute: one range at a time, in plain Python.

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import windrow as wr
+from tests.effort import examples
 from tests.patterns import degrees, levels, patterns
 from tests.streams import landmark_windows, models, time_windows
 from windrow import functions as wf
@@ -311,7 +312,7 @@ def check(
     event(f"dropped: {dropped > 0}")
 
 
-@settings(max_examples=700)
+@examples(700)
 @given(st.data(), models, streams())
 def test_late_tuples(data: st.DataObject, model: WindowModel, steps: list[Step]) -> None:
     check(data, model, steps, [tuples_of, sums_of, seen_by, in_pieces])
@@ -322,7 +323,7 @@ farms: st.SearchStrategy[Pattern] = st.builds(wr.KeyFarm, degrees, level=levels)
 )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.data(), time_windows | landmark_windows, streams())
 def test_late_tuples_of_functions_that_mind_the_order(
     data: st.DataObject, model: WindowModel, steps: list[Step]

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow as wr
+from tests.effort import examples
 from tests.patterns import patterns
 from tests.streams import models_in_milliseconds, rows
 from windrow.core import WindowModel, oracle
@@ -127,7 +128,7 @@ VALUES = {
 
 @pytest.mark.parametrize("kind", VALUES)
 @pytest.mark.parametrize("function", [Total("x"), Moments("x"), Seen("x"), Latest("x")], ids=repr)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_exact_partials_equal_those_combined_one_by_one(
     function: Any, kind: str, data: st.DataObject
@@ -139,7 +140,7 @@ def test_exact_partials_equal_those_combined_one_by_one(
 special = st.sampled_from([math.nan, math.inf, -math.inf, 1e300, -1e300, 1e16, 1e-16, 1.0, -0.0])
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(data=st.data())
 def test_a_float_affects_the_ranges_that_hold_it_and_no_other(data: st.DataObject) -> None:
     values = data.draw(st.lists(st.none() | special | st.floats(-1e3, 1e3), max_size=30))
@@ -181,7 +182,7 @@ SCHEMA = pa.schema(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.data(), models_in_milliseconds, rows(scale=1000))
 def test_custom_functions_equal_the_oracle_under_every_pattern(
     data: st.DataObject, model: WindowModel, stream: list[dict[str, Any]]

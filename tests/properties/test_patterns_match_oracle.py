@@ -11,10 +11,11 @@ import pickle
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import windrow as wr
+from tests.effort import examples
 from tests.patterns import patterns
 from tests.streams import models_in_milliseconds, times
 from tests.trail import Trail
@@ -182,7 +183,7 @@ def draw_query(data: st.DataObject, model: WindowModel, delay: int) -> wr.Query:
     return query
 
 
-@settings(max_examples=1500)
+@examples(1500)
 @given(st.data(), models_in_milliseconds, st.integers(0, 6))
 def test_aggregates(data: st.DataObject, model: WindowModel, delay: int) -> None:
     names = data.draw(st.lists(st.sampled_from([*FUNCTIONS]), min_size=1, max_size=3, unique=True))
@@ -196,7 +197,7 @@ def test_aggregates(data: st.DataObject, model: WindowModel, delay: int) -> None
     check(data, model, query, rows, naive, names)
 
 
-@settings(max_examples=700)
+@examples(700)
 @given(st.data(), models_in_milliseconds, st.integers(0, 6))
 def test_user_functions(data: st.DataObject, model: WindowModel, delay: int) -> None:
     base = draw_query(data, model, delay)

@@ -77,6 +77,7 @@ def test_queries_through_spark_connect() -> None:
     assert names_run(QUERIES, "--remote", "local[2]") == ON_CONNECT
 
 
+@pytest.mark.campaign
 def test_streams_through_spark_connect() -> None:
     skip_without_connect()
     names = names_run(STREAMS, "--remote", "local[2]")

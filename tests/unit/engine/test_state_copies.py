@@ -11,10 +11,11 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import windrow as wr
+from tests.effort import examples
 from tests.patterns import patterns
 from tests.stored import QUERY, SCHEMA, CountingStore, query_of, tuples_of, worker_of
 from tests.streams import models
@@ -171,7 +172,7 @@ def check(data: st.DataObject, query: wr.Query, pattern: Any, steps: list[Step])
         assert processes.dropped == reference.dropped, number
 
 
-@settings(max_examples=600)
+@examples(600)
 @given(st.data(), models, st.sampled_from(["sums", "collect", "apply"]), batches())
 def test_any_copy_of_a_worker_goes_on_where_the_last_one_was(
     data: st.DataObject, model: WindowModel, kind: str, steps: list[Step]
@@ -180,7 +181,7 @@ def test_any_copy_of_a_worker_goes_on_where_the_last_one_was(
         check(data, query_of(model, kind), wr.WinSeq(), steps)
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.data(), models, st.sampled_from(["sums", "collect", "apply"]), batches(8))
 def test_so_do_the_workers_of_every_pattern(
     data: st.DataObject, model: WindowModel, kind: str, steps: list[Step]
@@ -192,7 +193,7 @@ def test_so_do_the_workers_of_every_pattern(
         check(data, query, pattern, steps)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data(), st.integers(1, 9), st.integers(1, 9), batches())
 def test_so_do_workers_of_tuples_in_order_of_arrival(
     data: st.DataObject, length: int, slide: int, steps: list[Step]
@@ -283,7 +284,7 @@ def with_levels(pattern: Any, level: int) -> Any:
     return replace(pattern, **own, **inner)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data(), models, st.sampled_from(["sums", "collect", "apply"]), batches(8))
 def test_so_do_the_workers_of_a_pattern_at_another_level(
     data: st.DataObject, model: WindowModel, kind: str, steps: list[Step]

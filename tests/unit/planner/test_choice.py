@@ -1,0 +1,107 @@
+"""Which pattern a query gets if it names none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+from windrow import functions as wf
+from windrow.core import WindowModel
+from windrow.engine.window_query import WindowQuery
+from windrow.patterns import Pattern
+from windrow.planner.choice import STREAM_WORKERS, choose, choose_for_stream
+
+SLIDING = wr.TimeWindow(10, 5)
+TUMBLING = wr.TimeWindow(10)
+COUNTED = wr.CountWindow(10, 5)
+SESSIONS = wr.SessionWindow(5)
+TRIGGERED = wr.SlideByTupleWindow(10, 5)
+
+
+def pieces(query: wr.Query) -> wr.Query:
+    """A function that can be computed in pieces."""
+    return query.agg(total=wf.sum("x"))
+
+
+def whole(query: wr.Query) -> wr.Query:
+    """A function of whole windows."""
+    return query.apply(lambda w: {"n": len(w)}, "n bigint")
+
+
+def ordered(query: wr.Query) -> wr.Query:
+    """A function whose pieces must stay in order, one row at a time."""
+    return query.fold(lambda acc, row: acc + row["x"], 0, returns="bigint")
+
+
+def query_of(model: WindowModel, compute: Any, *keys: str) -> WindowQuery:
+    table = pa.table({"k": ["a"], "t": [1], "x": [1]})
+    query = wr.stream(table).event_time("t")
+    if keys:
+        query = query.key_by(*keys)
+    built: wr.Query = compute(query.window(model))
+    return built.window_query()
+
+
+@pytest.mark.parametrize("compute", [pieces, whole, ordered])
+@pytest.mark.parametrize("model", [SLIDING, COUNTED, SESSIONS, TRIGGERED], ids=str)
+class TestAnyModelAndFunction:
+    def test_keys_are_farmed(self, model: WindowModel, compute: Any) -> None:
+        assert choose(query_of(model, compute, "k"), 4).pattern == wr.KeyFarm(4)
+
+    def test_one_core_needs_no_parallel_pattern(self, model: WindowModel, compute: Any) -> None:
+        for keys in ([], ["k"]):
+            assert choose(query_of(model, compute, *keys), 1).pattern == wr.WinSeq()
+
+    def test_a_keyed_stream_has_the_same_state_on_any_number_of_cores(
+        self, model: WindowModel, compute: Any
+    ) -> None:
+        query = query_of(model, compute, "k")
+        for cores in (1, 2, 16):
+            assert choose_for_stream(query, cores).pattern == wr.KeyFarm(STREAM_WORKERS)
+
+    def test_the_pattern_is_legal_and_has_a_reason(self, model: WindowModel, compute: Any) -> None:
+        table = pa.table({"t": [1], "x": [1]})
+        query = compute(wr.stream(table).event_time("t").window(model))
+        for choice in (choose(query.window_query(), 3), choose_for_stream(query.window_query(), 3)):
+            assert choice.why
+            query.using(choice.pattern)
+
+
+@pytest.mark.parametrize(
+    ("model", "compute", "pattern"),
+    [
+        (SLIDING, pieces, wr.PaneFarm(4, 1, level=2)),
+        (COUNTED, pieces, wr.PaneFarm(4, 1, level=2)),
+        (TUMBLING, pieces, wr.WinMapReduce(4, 1, level=2)),
+        (SESSIONS, pieces, wr.WinMapReduce(4, 1, level=2)),
+        (TRIGGERED, pieces, wr.WinMapReduce(4, 1, level=2)),
+        (SLIDING, whole, wr.WinFarm(4, level=2)),
+        (COUNTED, whole, wr.WinFarm(4, level=2)),
+        (COUNTED, ordered, wr.WinFarm(4, level=2)),
+        (SESSIONS, whole, wr.WinFarm(4, workers="agnostic", level=2)),
+        (TRIGGERED, whole, wr.WinFarm(4, workers="agnostic", level=2)),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_without_keys_model_and_function_decide(
+    model: WindowModel, compute: Any, pattern: Pattern
+) -> None:
+    assert choose(query_of(model, compute), 4).pattern == pattern
+
+
+@pytest.mark.parametrize("cores", [1, 2, 16])
+def test_a_stream_without_keys_is_cut_in_pieces_for_any_number_of_cores(cores: int) -> None:
+    panes = choose_for_stream(query_of(SLIDING, pieces), cores)
+    assert panes.pattern == wr.PaneFarm(STREAM_WORKERS, 1, level=2)
+    parts = choose_for_stream(query_of(TUMBLING, pieces), cores)
+    assert parts.pattern == wr.WinMapReduce(STREAM_WORKERS, 1, level=2)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 16])
+def test_a_stream_of_whole_windows_has_as_many_stateless_workers_as_cores(cores: int) -> None:
+    for model in (SLIDING, COUNTED, SESSIONS, TRIGGERED):
+        choice = choose_for_stream(query_of(model, whole), cores)
+        assert choice.pattern == wr.WinFarm(cores, workers="agnostic", level=2)
