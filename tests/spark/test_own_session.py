@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def lines_of(what: str, **environment: str) -> list[str]:
-    """What the program prints when it is run without PYSPARK_PYTHON."""
+    """What the program prints; without PYSPARK_PYTHON unless the environment has it."""
     unset = ("PYSPARK_PYTHON", "SPARK_REMOTE", "SPARK_HOME")
     inherited = {k: v for k, v in os.environ.items() if k not in unset}
     run = subprocess.run(
@@ -43,7 +43,9 @@ def test_workers_without_windrow_are_refused_before_the_job(tmp_path: Path) -> N
 
 
 def test_settings_of_an_own_session_are_kept_and_changes_are_said() -> None:
-    ignored, same, changed, first, logged, *later = lines_of("settings")
+    ignored, same, changed, first, logged, *later = lines_of(
+        "settings", PYSPARK_PYTHON=sys.executable
+    )
     assert ignored.startswith("warned: local_spark returns the session that exists")
     for setting in ("spark.master=local[4] (it has local[1])", "spark.driver.memory=3g"):
         assert setting in ignored
