@@ -352,13 +352,23 @@ def test_a_session_with_sparks_defaults_gets_the_settings_it_needs(
     session = spark.newSession()
     provider = "spark.sql.streaming.stateStore.providerClass"
     package = "org.apache.spark.sql.execution.streaming.state"
-    session.conf.set("spark.sql.shuffle.partitions", "200")
-    session.conf.set(provider, f"{package}.HDFSBackedStateStoreProvider")
+    for setting in ("spark.sql.shuffle.partitions", provider):
+        session.conf.unset(setting)
+    assert session.conf.get("spark.sql.shuffle.partitions") == "200"
     df = counted(arrivals.read(session, SCHEMA)).using(wr.KeyFarm(2)).to_df()
     assert session.conf.get("spark.sql.shuffle.partitions") == "2"
     assert session.conf.get(provider) == f"{package}.RocksDBStateStoreProvider"
     got, _ = streamed(df)
     assert rows_of(got) == [("a", 0, 1), ("a", 1, 2)]
+
+
+def test_a_state_store_that_cannot_do_is_refused(spark: SparkSession, arrivals: Arrivals) -> None:
+    session = spark.newSession()
+    package = "org.apache.spark.sql.execution.streaming.state"
+    provider = f"{package}.HDFSBackedStateStoreProvider"
+    session.conf.set("spark.sql.streaming.stateStore.providerClass", provider)
+    with pytest.raises(wr.WindrowError, match="need the RocksDB state store"):
+        counted(arrivals.read(session, SCHEMA)).using(wr.KeyFarm(2)).to_df()
 
 
 def test_settings_of_the_users_own_are_kept(spark: SparkSession, df: DataFrame) -> None:
