@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.errors import WindrowError
+from windrow.core.errors import WindrowError, check_distinct
 from windrow.engine import in_process
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.window_query import WindowQuery
@@ -21,7 +21,7 @@ class TableSource:
     """A table in memory: its queries run in process."""
 
     def __init__(self, table: pa.Table) -> None:
-        _check_names(table.schema.names)
+        check_distinct(table.schema.names)
         self.table = table
         self.types = {f.name: type_name(f.type) for f in table.schema}
 
@@ -86,9 +86,3 @@ def _to_arrow(name: str, values: Any) -> pa.Array:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as e:
         raise WindrowError(f"column {name!r} must hold values of one type", str(e)) from None
-
-
-def _check_names(names: list[str]) -> None:
-    twice = sorted({n for n in names if names.count(n) > 1})
-    if twice:
-        raise WindrowError("the columns of a stream must have distinct names", f"{twice} twice")

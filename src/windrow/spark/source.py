@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from windrow.core.errors import WindrowError
+from windrow.core.errors import WindrowError, check_distinct
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
@@ -20,12 +20,9 @@ class DataFrameSource:
     """A DataFrame: its queries run on Spark."""
 
     def __init__(self, df: DataFrame) -> None:
+        check_distinct(df.schema.fieldNames())
         self.df = df
         self.types = {f.name: f.dataType.simpleString() for f in df.schema.fields}
-        if len(self.types) < len(df.schema.fields):
-            names = df.schema.fieldNames()
-            twice = sorted({n for n in names if names.count(n) > 1})
-            raise WindrowError("the columns of a stream must have distinct names", f"{twice} twice")
 
     @property
     def schema(self) -> pa.Schema:

@@ -67,8 +67,11 @@ class StageRunner:
 
     def stateful(self) -> list[list[Worker]]:
         """The workers of each node that holds state."""
-        nodes = ((self.workers.get(i), node) for i, node in enumerate(self.nodes))
-        return [w for w, node in nodes if isinstance(node, Workers) and w and node.holds_state]
+        return [
+            self.workers[i]
+            for i, node in enumerate(self.nodes)
+            if isinstance(node, Workers) and node.holds_state
+        ]
 
     def snapshot(self) -> dict[str, Any]:
         """The state of every worker, for ``restore``."""
