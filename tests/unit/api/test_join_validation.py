@@ -180,6 +180,7 @@ def test_a_join_is_identified_by_what_its_state_depends_on() -> None:
         "by_count": False,
         "on": on.identity(),
         "time": {"left": "ts", "right": "ts"},
+        "time_types": {"left": "timestamp[us]", "right": "timestamp[us]"},
         "how": "semi",
         "columns": {
             "left": {f.name: str(f.type) for f in TABLE.schema},

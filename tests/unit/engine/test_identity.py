@@ -70,7 +70,7 @@ def differences(was: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 def test_a_query_is_described_as_data() -> None:
     assert described(summed(), wr.WinFarm(3, wr.PaneFarm(2, 1), batch=4)) == {
-        "window": {"model": "CountWindow", "length": 8, "slide": 2},
+        "window": {"model": "CountWindow", "length": 8, "slide": 2, "columns": []},
         "keys": [{"column": "k", "type": "string"}],
         "event_time": {"column": "t", "type": "bigint", "unit": "us"},
         "order_by": [{"column": "x", "type": "bigint"}],
@@ -105,7 +105,7 @@ def test_a_query_is_described_as_data() -> None:
         ),
         (
             source().fold(add, 0, returns="total bigint"),
-            {"kind": "fold", "update": "add", "returns": "total bigint"},
+            {"kind": "fold", "update": "add", "init": "0", "returns": "total bigint"},
         ),
         (
             source().decompose(

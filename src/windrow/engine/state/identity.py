@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -19,7 +20,11 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
     idle timeout.
     """
     return {
-        "window": {"model": type(query.model).__name__, **_parameters(query.model)},
+        "window": {
+            "model": type(query.model).__name__,
+            **_parameters(query.model),
+            "columns": _columns(query, query.model.columns),
+        },
         "keys": _columns(query, query.keys),
         "event_time": _event_time(query),
         "order_by": _columns(query, query.order_by),
@@ -52,8 +57,13 @@ def _computation(query: WindowQuery, computation: Computation) -> dict[str, Any]
             **seen,
         }
     if isinstance(computation, Fold):
-        update = _name(computation.update)
-        return {"kind": "fold", "update": update, "returns": computation.returns, **seen}
+        return {
+            "kind": "fold",
+            "update": _name(computation.update),
+            "init": json.dumps(_data(computation.init)),
+            "returns": computation.returns,
+            **seen,
+        }
     assert isinstance(computation, Decompose)
     rounds = [
         {
