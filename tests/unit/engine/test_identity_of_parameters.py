@@ -21,10 +21,7 @@ from windrow.engine.state.identity import describe
 from windrow.engine.state.mismatch import refuse_mismatch
 from windrow.patterns import Pattern
 
-SCHEMA = pa.schema(
-    [("k", pa.string()), ("t", pa.int64()), ("seq", pa.int64()), ("x", pa.int64())]
-    + [("y", pa.int64())]
-)
+SCHEMA = pa.schema([("k", pa.string()), *((name, pa.int64()) for name in ("t", "seq", "x", "y"))])
 Description = dict[str, Any]
 
 
@@ -212,10 +209,7 @@ def test_the_types_of_all_columns_in_use_are_part_of_the_identity(what: str) -> 
 
 @pytest.mark.parametrize("inits", [(0, 1), (0, 0.0), ([], [0]), ({}, {"a": 1}), (None, 0)], ids=str)
 def test_where_a_fold_begins_is_part_of_the_identity(inits: tuple[Any, Any]) -> None:
-    was, now = (
-        described(query().fold(max, init, returns="r bigint"))  # type: ignore[arg-type]
-        for init in inits
-    )
+    was, now = (described(query().fold(max, init, returns="r bigint")) for init in inits)
     assert_refused(was, now)
 
 
@@ -290,7 +284,7 @@ def without(description: Description, part: str, *names: str) -> Description:
 def test_an_older_checkpoint_that_does_not_name_a_field_is_continued() -> None:
     delta = described(query(wr.DeltaWindow("x", 3, 1)))
     refuse_mismatch(without(delta, "window", "columns"), delta)
-    fold = described(query().fold(max, 7, returns="r bigint"))  # type: ignore[arg-type]
+    fold = described(query().fold(max, 7, returns="r bigint"))
     refuse_mismatch(without(fold, "computation", "init"), fold)
     join = joined()
     refuse_mismatch({n: v for n, v in join.items() if n != "time_types"}, join)

@@ -16,8 +16,8 @@ from windrow.engine.window_query import WindowQuery
 def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
     """Describe the windows, the keys, the order, the computation and the pattern.
 
-    Settings that may change between two runs are left out: ``open_windows``, the delay and the
-    idle timeout.
+    Settings that may change between two runs are left out: ``open_windows``, the delay and how long
+    the idle timeout is. That there is one may not change: it adds a source to a stream.
     """
     return {
         "window": {
@@ -27,6 +27,7 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
         },
         "keys": _columns(query, query.keys),
         "event_time": _event_time(query),
+        "idle_timeout": None if query.idle_timeout is None else "set",
         "order_by": _columns(query, query.order_by),
         "computation": _computation(query, query.computation),
         "pattern": _pattern(pattern),

@@ -20,6 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "window.columns*": UNKNOWN,
     "computation.init": UNKNOWN,
     "time_types*": UNKNOWN,
+    "idle_timeout": UNKNOWN,
 }
 """The values of fields that older descriptions do not have, by path; ``*`` matches any name.
 
