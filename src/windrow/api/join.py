@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -209,6 +210,19 @@ class Join:
             is_given=self._is_given,
             observation=observation,
         )
+
+    def check_checkpoint(self, location: str | PathLike[str]) -> None:
+        """Raise unless this join can continue from the checkpoint, or begin there as a new one.
+
+        See ``Query.check_checkpoint``.
+        """
+        if not self._is_stream:
+            given = "bounded DataFrames" if self._tables is None else "tables"
+            raise WindrowError("only a streaming query has a checkpoint", given)
+        from windrow.spark.checkpoint import refuse_other_checkpoint
+
+        spark = self._frames[0].sparkSession
+        refuse_other_checkpoint(spark, fspath(location), self._identity())
 
     @property
     def _is_stream(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 
 from windrow.api.sources import Data, Source, source_of
@@ -196,6 +197,15 @@ class Query:
         query = self.window_query()
         ordered = self.is_ordered
         return self.source.to_df(query, self.pattern, ordered=ordered, observation=observation)
+
+    def check_checkpoint(self, location: str | PathLike[str]) -> None:
+        """Raise unless this query can continue from the checkpoint, or begin there as a new one.
+
+        For queries over streams: the message says what the checkpoint was written by, what the
+        query is, and what to do. Call it before ``start()``. Spark compares some parts of a stream
+        with its checkpoint by itself, with messages that do not name the difference.
+        """
+        self.source.check_checkpoint(self.window_query(), self.pattern, fspath(location))
 
     def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
         """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""

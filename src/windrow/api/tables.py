@@ -48,6 +48,12 @@ class TableSource:
         rule = "to_df runs queries over Spark DataFrames"
         raise WindrowError(rule, "a table", "call collect() instead.")
 
+    def check_checkpoint(
+        self, query: WindowQuery, pattern: Pattern | None, location: str
+    ) -> NoReturn:
+        """Always raises: a query over a table has no checkpoint."""
+        raise WindrowError("only a streaming query has a checkpoint", "a table")
+
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why."""
         if with_spark:

@@ -12,6 +12,7 @@ from windrow.core.errors import WindrowError, check_distinct
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
+from windrow.spark.checkpoint import refuse_other_checkpoint
 from windrow.spark.explain import explain_lowering
 from windrow.spark.runtime import bounded_observation, metrics_name
 
@@ -53,6 +54,14 @@ class DataFrameSource:
             return streaming.to_df(query, self.df, pattern, ordered=ordered, metrics=metrics)
         observed = bounded_observation(observation)
         return bounded.to_df(query, self.df, pattern, ordered=ordered, observation=observed)
+
+    def check_checkpoint(self, query: WindowQuery, pattern: Pattern | None, location: str) -> None:
+        """Raise unless a stream of this query can begin at, or continue from, the checkpoint."""
+        if not self.df.isStreaming:
+            rule = "only a streaming query has a checkpoint"
+            raise WindrowError(rule, "a bounded DataFrame", "call to_df() without this check.")
+        identity = streaming.identity_of(query, self.df, pattern)
+        refuse_other_checkpoint(self.df.sparkSession, location, identity)
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""

@@ -27,6 +27,8 @@ from windrow.spark.idleness import Idleness
 from windrow.spark.packed import Ticks
 from windrow.spark.stages import Stage
 
+HEADER, BLOBS = "header", "blobs"
+"""The names of the state variables by which Spark keeps a worker's state."""
 _MOST_KEPT = 256
 """Workers whose state a Python process keeps in memory."""
 
@@ -50,8 +52,8 @@ class _HandleStore:
     """The state store of one worker, behind Spark's handle."""
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
-        self._header = handle.getValueState("header", "header binary")
-        self._blobs = handle.getMapState("blobs", "name string", "blob binary")
+        self._header = handle.getValueState(HEADER, f"{HEADER} binary")
+        self._blobs = handle.getMapState(BLOBS, "name string", "blob binary")
 
     def header(self) -> bytes | None:
         if not self._header.exists():  # to get what is not there makes Spark complain

@@ -7,6 +7,7 @@ row, so Spark drops none of them: the workers decide which tuples are late.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -73,6 +74,11 @@ def to_df(
         metrics,
         query if ordered else None,
     )
+
+
+def identity_of(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> dict[str, Any]:
+    """What state depends on, as data."""
+    return describe(query, plan(query, df, pattern).choice.pattern)
 
 
 def state_partitions(stages: StagePlan, df: DataFrame, is_given: bool) -> int:

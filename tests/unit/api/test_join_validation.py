@@ -180,6 +180,7 @@ def test_a_join_is_identified_by_what_its_state_depends_on() -> None:
         "by_count": False,
         "on": on.identity(),
         "time": {"left": "ts", "right": "ts"},
+        "time_types": {"left": "timestamp[us]", "right": "timestamp[us]"},
         "how": "semi",
         "columns": {
             "left": {f.name: str(f.type) for f in TABLE.schema},
@@ -195,3 +196,8 @@ def test_columns_that_nothing_needs_are_neither_carried_nor_part_of_the_identity
     assert wide.identity() == narrow.identity()
     message, _ = join_tuples(wide, 1, TABLE, 0)
     assert data_of(message).column_names == ["symbol"]
+
+
+def test_a_join_of_tables_has_no_checkpoint() -> None:
+    with pytest.raises(wr.WindrowError, match="only a streaming query has a checkpoint"):
+        build().check_checkpoint("somewhere")

@@ -59,9 +59,15 @@ class JoinQuery:
             "by_count": self.by_count,
             "on": self.on.identity(),
             "time": self.time and dict(zip(SIDES, self.time, strict=True)),
+            "time_types": self.time and dict(zip(SIDES, self._time_types(), strict=True)),
             "how": self.how,
             "columns": dict(zip(SIDES, (left, right), strict=True)),
         }
+
+    def _time_types(self) -> list[str]:
+        assert self.time is not None
+        both = zip(self.schemas, self.time, strict=True)
+        return [str(schema.field(name).type) for schema, name in both]
 
     def output_schema(self) -> pa.Schema:
         """The columns of both sides with their prefixes; semi and anti joins: only the left's."""
