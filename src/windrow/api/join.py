@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from windrow.api.sources import Data, source_of
+from windrow.core.calls import checks_call
 from windrow.core.durations import Duration, microseconds
 from windrow.core.errors import WindrowError, received
 
@@ -46,6 +47,7 @@ _HOWS: dict[str, How] = {
 _LONGEST = 2**60
 
 
+@checks_call
 def join(
     left: Data,
     right: Data,
@@ -178,6 +180,7 @@ class Join:
 
         return join_stages(self.query, self.choice().grid, self.strategy)
 
+    @checks_call
     def collect(self) -> pa.Table:
         """Run in process and return the results."""
         from windrow.engine.joins.in_process import collect
@@ -187,6 +190,7 @@ class Join:
             raise WindrowError(rule, "Spark DataFrames", "call to_df() instead.")
         return collect(self.query, self.stages(), *tables)
 
+    @checks_call
     def to_df(self, observation: Observation | str | None = None) -> DataFrame:
         """The results as a lazy DataFrame, which is streaming if a side is a stream.
 
@@ -224,6 +228,7 @@ class Join:
         own = {"strategy": self.strategy, "grid": asdict(self.choice().grid)}
         return {**self.query.identity(), **own}
 
+    @checks_call
     def explain(self) -> None:
         """Print what will run and why."""
         from windrow.planner.explain_join import explain_join

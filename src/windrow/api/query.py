@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 
 from windrow.api.sources import Data, Source, source_of
 from windrow.core.aggregate import Aggregate
+from windrow.core.calls import checks_call
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Rows
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
@@ -30,6 +31,7 @@ Returns: TypeAlias = Union[str, "DataType"]
 """Names and types of fields: ``"a double, b int"``, or a ``StructType``."""
 
 
+@checks_call
 def stream(data: Data) -> Query:
     """A query over a Spark DataFrame, a PyArrow table, or a dict of NumPy arrays.
 
@@ -59,6 +61,7 @@ class Query:
     pattern: Pattern | None = None
     is_ordered: bool = False
 
+    @checks_call
     def key_by(self, *columns: str | Column) -> Query:
         """Compute windows per key: per combination of these columns' values. Null is a key."""
         query, names = self._resolved("key_by", columns)
@@ -68,6 +71,7 @@ class Query:
                 raise WindrowError("a key cannot be a map or an array", f"{name!r} of {kind}")
         return replace(query, keys=names)._checked()
 
+    @checks_call
     def event_time(
         self,
         column: str | Column,
@@ -107,6 +111,7 @@ class Query:
             raise WindrowError("idle_timeout must be positive", received("idle_timeout", idle))
         return replace(query, time=name, delay=micros, idle_timeout=idle, unit=unit)._checked()
 
+    @checks_call
     def order_by(self, *columns: str | Column) -> Query:
         """Order rows with equal event time by these columns, ascending, then by arrival."""
         query, names = self._resolved("order_by", columns)
@@ -116,6 +121,7 @@ class Query:
                 raise WindrowError("order_by takes columns of plain values", f"{name!r} of {kind}")
         return replace(query, ordered_by=names)._checked()
 
+    @checks_call
     def window(self, model: WindowModel, open_windows: OpenWindows = "emit") -> Query:
         """The window model; ``open_windows="drop"`` gives only what a stream would have fired."""
         if not isinstance(model, WindowModel):
@@ -129,8 +135,12 @@ class Query:
         model.check_types(self.source.types)
         return replace(self, model=model, open_windows=open_windows)._checked()
 
-    def agg(self, **functions: Aggregate[Any, Any, Any]) -> Query:
-        """Aggregates of each window, by result name."""
+    @checks_call
+    def agg(self, /, *unnamed: object, **functions: Aggregate[Any, Any, Any]) -> Query:
+        """Aggregates of each window, by result name: ``agg(n=wf.count())``."""
+        if unnamed:
+            hint = "for example agg(total=wf.sum('price'))."
+            raise WindrowError("agg takes functions by result name", repr(unnamed[0]), hint)
         Aggregation(functions)
         query, named = self, {}
         for name, function in functions.items():
@@ -141,16 +151,19 @@ class Query:
                 named[name].columns = columns
         return query._computing(Aggregation(named))
 
+    @checks_call
     def apply(self, function: Callable[[Window], Rows], returns: Returns) -> Query:
         """Any function of the whole window; it returns a dict or a list of dicts."""
         return self._computing(Apply(function, _ddl(returns)))
 
+    @checks_call
     def fold(
         self, update: Callable[[Any, Mapping[str, Any]], Any], init: Any, returns: Returns
     ) -> Query:
         """Call ``update(acc, row)`` for each row of a window, oldest first, from ``init`` on."""
         return self._computing(Fold(update, init, _ddl(returns)))
 
+    @checks_call
     def decompose(
         self,
         *,
@@ -171,20 +184,24 @@ class Query:
             fields = _ddl(partial_returns)
         return self._computing(Decompose.of(partial, combine, fields, _ddl(returns)))
 
+    @checks_call
     def using(self, pattern: Pattern) -> Query:
         """Run with this parallel pattern."""
         if not isinstance(pattern, Pattern):
             raise WindrowError("using takes a pattern", repr(pattern), "for example wr.KeyFarm(4).")
         return replace(self, pattern=pattern)._checked()
 
+    @checks_call
     def ordered(self) -> Query:
         """Give results in order of key and window id."""
         return replace(self, is_ordered=True)
 
+    @checks_call
     def collect(self) -> pa.Table:
         """Run in process and return the results; for queries over tables."""
         return self.source.collect(self.window_query(), self.pattern, ordered=self.is_ordered)
 
+    @checks_call
     def to_df(self, observation: Observation | str | None = None) -> DataFrame:
         """The results as a lazy Spark DataFrame; for queries over DataFrames, bounded or not.
 
@@ -197,6 +214,7 @@ class Query:
         ordered = self.is_ordered
         return self.source.to_df(query, self.pattern, ordered=ordered, observation=observation)
 
+    @checks_call
     def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
         """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""
         if mode not in ("simple", "spark"):

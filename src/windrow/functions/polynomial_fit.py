@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError, received
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.types import require_numeric
@@ -62,6 +63,7 @@ class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
         return Values.of_objects([None if fit[0] != fit[0] else fit for fit in fits.tolist()])
 
 
+@checks_call
 def polynomial_fit(y: str, x: str, degree: int) -> PolynomialFit:
     """The coefficients, in ascending powers of ``x``, of the least-squares polynomial for ``y``.
 

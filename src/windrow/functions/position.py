@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from windrow.core.aggregate import Commutative, Idempotent
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
 
 Positioned = tuple[int, Any]
@@ -74,6 +75,7 @@ class Last(_Positional):
         return hi - 1
 
 
+@checks_call
 def first(column: str, ignore_nulls: bool = False) -> First:
     """The oldest row's value; as in Spark, nulls count unless ``ignore_nulls`` is set.
 
@@ -83,6 +85,7 @@ def first(column: str, ignore_nulls: bool = False) -> First:
     return First(column, ignore_nulls)
 
 
+@checks_call
 def last(column: str, ignore_nulls: bool = False) -> Last:
     """The newest row's value; as in Spark, nulls count unless ``ignore_nulls`` is set.
 

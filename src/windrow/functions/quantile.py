@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError, received
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.ordering import sort_key
@@ -70,6 +71,7 @@ class Median(Quantile):
         super().__init__(column, 0.5)
 
 
+@checks_call
 def quantile(column: str, q: float) -> Quantile:
     """The exact q-quantile, a double, as in Spark's ``percentile``.
 
@@ -82,6 +84,7 @@ def quantile(column: str, q: float) -> Quantile:
     return Quantile(column, q)
 
 
+@checks_call
 def median(column: str) -> Median:
     """The exact median, a double; for an even number of values, the mean of the middle two.
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError, received
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.types import require_numeric
@@ -105,6 +106,7 @@ def _quoted(field: str) -> str:
     return field if field.isidentifier() else "`" + field.replace("`", "``") + "`"
 
 
+@checks_call
 def skyline(*columns: str, maximise: bool | Sequence[bool] = False) -> Skyline:
     """The points that no other point dominates, in the order of the rows; duplicates are kept.
 

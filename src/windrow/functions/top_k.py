@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError, received
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.ordering import sort_key
@@ -87,6 +88,7 @@ def _lists(chosen: Values, positions: Sequence[Int64s]) -> Values:
     )
 
 
+@checks_call
 def top_k(column: str, k: int, by: str | None = None) -> TopK:
     """The k greatest values in descending order; duplicates are kept, and NaN is the greatest.
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError
 from windrow.engine.joins.attributes import Mask
 from windrow.engine.joins.candidates import Candidates, Columns
@@ -81,6 +82,7 @@ class Theta(Term):
         return mask
 
 
+@checks_call
 def theta(function: Function) -> Predicate:
     """Any vectorised function of candidate pairs.
 
