@@ -10,6 +10,7 @@ import numpy as np
 
 from windrow.api.sources import Data, source_of
 from windrow.core.calls import checks_call
+from windrow.core.checks import number, one_of
 from windrow.core.durations import Duration, microseconds
 from windrow.core.errors import WindrowError, received
 
@@ -107,9 +108,7 @@ def join(
         raise WindrowError(rule, f"{type(left).__name__} and {type(right).__name__}")
     schemas = sources[0].schema, sources[1].schema
     lengths, by_count = _lengths(within)
-    if strategy not in get_args(Strategy):
-        rule = f"strategy must be one of {get_args(Strategy)}"
-        raise WindrowError(rule, received("strategy", strategy))
+    one_of(strategy, get_args(Strategy), "strategy")
     query = JoinQuery(
         schemas=schemas,
         on=_predicate(on).bind(*schemas),
@@ -303,11 +302,12 @@ def _delay(delay: Duration) -> int:
 def _rates(rates: Any) -> tuple[float, float] | None:
     if rates is None:
         return None
-    is_pair = isinstance(rates, tuple | list) and len(rates) == 2
-    if not is_pair or not all(isinstance(r, int | float) and 0 < r < math.inf for r in rates):
+    given = [number(r) for r in rates] if isinstance(rates, tuple | list) else []
+    left, right = given if len(given) == 2 else (None, None)
+    if left is None or right is None or not (0 < left < math.inf and 0 < right < math.inf):
         rule = "rates must be a pair of positive numbers"
         raise WindrowError(rule, received("rates", rates), "for example (1000, 50).")
-    return float(rates[0]), float(rates[1])
+    return float(left), float(right)
 
 
 def _prefixes(prefixes: Any) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 from windrow.api.sources import Data, Source, source_of
 from windrow.core.aggregate import Aggregate
 from windrow.core.calls import checks_call
+from windrow.core.checks import one_of
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Rows
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
@@ -97,9 +98,7 @@ class Query:
                 f"{name!r} of {kind}",
                 "convert it first, for example with to_timestamp().",
             )
-        if unit not in get_args(TimeUnit):
-            rule = 'event_time unit must be "s", "ms", "us" or "ns"'
-            raise WindrowError(rule, received("unit", unit))
+        one_of(unit, get_args(TimeUnit), "event_time unit")
         if unit != "us" and kind not in ("bigint", "int"):
             rule = "only integer times can have a unit"
             raise WindrowError(rule, f"{received('unit', unit)} for {name!r} of {kind}")
@@ -127,10 +126,7 @@ class Query:
         if not isinstance(model, WindowModel):
             hint = "for example wr.CountWindow(1000, slide=10)."
             raise WindrowError("window takes a window model", repr(model), hint)
-        if open_windows not in ("emit", "drop"):
-            raise WindrowError(
-                'open_windows must be "emit" or "drop"', received("open_windows", open_windows)
-            )
+        one_of(open_windows, ("emit", "drop"), "open_windows")
         self._resolved(type(model).__name__, model.columns, at_least=0)
         model.check_types(self.source.types)
         return replace(self, model=model, open_windows=open_windows)._checked()
@@ -217,8 +213,7 @@ class Query:
     @checks_call
     def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
         """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""
-        if mode not in ("simple", "spark"):
-            raise WindrowError('mode must be "simple" or "spark"', received("mode", mode))
+        one_of(mode, ("simple", "spark"), "mode")
         self.source.explain(self.window_query(), self.pattern, with_spark=mode == "spark")
 
     def _resolved(

@@ -10,6 +10,7 @@ import numpy as np
 
 from windrow.core.aggregate import Commutative, Idempotent
 from windrow.core.calls import checks_call
+from windrow.core.checks import is_bool
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
 
 Positioned = tuple[int, Any]
@@ -24,7 +25,8 @@ class _Positional(
 
     def __init__(self, column: str, ignore_nulls: bool = False) -> None:
         super().__init__(column)
-        self.ignore_nulls = self.skips_nulls = ignore_nulls
+        self.ignore_nulls = is_bool(ignore_nulls, f"{self.name.lower()} ignore_nulls")
+        self.skips_nulls = self.ignore_nulls
 
     def result_type(self, *inputs: str) -> str:
         return inputs[0]

@@ -28,16 +28,18 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
 
     def __init__(self, *columns: str, maximise: bool | Sequence[bool] = False) -> None:
         super().__init__(*columns)
-        if not columns or len(set(columns)) < len(columns):
+        named = [c for c in columns if isinstance(c, str)]
+        if not columns or len(set(named)) < len(named):
             raise WindrowError("skyline needs one or more different columns", repr(list(columns)))
-        directions = (maximise,) * len(columns) if isinstance(maximise, bool) else tuple(maximise)
-        if len(directions) != len(columns) or not all(isinstance(d, bool) for d in directions):
+        directions = (maximise,) * len(columns) if isinstance(maximise, bool) else maximise
+        is_sequence = isinstance(directions, tuple | list) and len(directions) == len(columns)
+        if not is_sequence or not all(isinstance(d, bool) for d in directions):
             raise WindrowError(
                 "skyline maximise must be True or False, or a sequence with one per column",
                 received("maximise", maximise),
                 f"the columns are {list(columns)}.",
             )
-        self.maximise = directions
+        self.maximise = tuple(directions)
 
     def result_type(self, *inputs: str) -> str:
         require_numeric("skyline", *inputs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from enum import Enum
@@ -105,20 +104,6 @@ def mapped(model: WindowModel) -> MappedWindow:
     """The model, which must be context free."""
     assert isinstance(model, MappedWindow), model
     return model
-
-
-def positive_count(value: object, what: str, hint: str | None = None) -> int:
-    """A whole number of rows, at least one."""
-    rule = f"{what} must be a positive number of rows"
-    try:
-        count = 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        if not isinstance(value, float):
-            hint = "a number of rows is a whole number such as 1000, not a time."
-        count = 0
-    if not 0 < count < 2**62:
-        raise WindrowError(rule, received(what, value), hint)
-    return count
 
 
 def positive_duration(value: object, what: str, hint: str | None = None) -> int:

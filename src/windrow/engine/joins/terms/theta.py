@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.core.calls import checks_call
+from windrow.core.checks import check_callable
 from windrow.core.errors import WindrowError
 from windrow.engine.joins.attributes import Mask
 from windrow.engine.joins.candidates import Candidates, Columns
@@ -96,7 +97,6 @@ def theta(function: Function) -> Predicate:
     >>> theta(is_above).describe()
     'is_above(l, r)'
     """
-    if not callable(function):
-        hint = 'for example wr.theta(lambda l, r: l["a"] < r["a"]).'
-        raise WindrowError("theta takes a function of two blocks", repr(function), hint)
+    hint = 'for example wr.theta(lambda l, r: l["a"] < r["a"]).'
+    check_callable(function, 2, "theta takes a function of two blocks", hint)
     return Predicate((Theta(function),))
