@@ -86,6 +86,7 @@ def join(
     sides, from which a layout is chosen; for tables the default is their lengths. The strategies
     "centralised" and "handshake" are baselines for comparison, slower than "grid": a centralised
     join keeps both windows in one worker, and a handshake join runs all its segments in one worker.
+    They have no grid, only a ``degree``.
 
     >>> import numpy as np
     >>> from windrow import band
@@ -109,6 +110,7 @@ def join(
     schemas = sources[0].schema, sources[1].schema
     lengths, by_count = _lengths(within)
     one_of(strategy, get_args(Strategy), "strategy")
+    _check_is_grid(strategy, layout=layout, partitions=partitions, rates=rates)
     query = JoinQuery(
         schemas=schemas,
         on=_predicate(on).bind(*schemas),
@@ -152,13 +154,17 @@ class Join:
     @property
     def _frames(self) -> tuple[DataFrame, DataFrame]:
         """Both sides, which must be DataFrames."""
-        left, right = (source.df for source in self.sources)  # type: ignore[union-attr]
-        return left, right
+        from windrow.api.tables import TableSource
+
+        left, right = self.sources
+        assert not isinstance(left, TableSource)
+        assert not isinstance(right, TableSource)
+        return left.df, right.df
 
     def choice(self) -> GridChoice:
         """The grid that runs, and why; joins of tables use one core."""
         from windrow.planner.choice import STREAM_WORKERS
-        from windrow.planner.join_layout import choose_grid
+        from windrow.planner.join_layout import choose_grid, choose_line
 
         rates, cores = self.rates or (1, 1), 1
         if (tables := self._tables) is None:
@@ -170,6 +176,8 @@ class Join:
                 cores = STREAM_WORKERS
         elif self.rates is None:
             rates = len(tables[0]) or 1, len(tables[1]) or 1
+        if self.strategy != "grid":
+            return choose_line(self.degree, cores)
         given = self.layout, self.degree, self.partitions
         return choose_grid(self.query, *given, cores=cores, rates=rates)
 
@@ -249,6 +257,15 @@ def _predicate(on: Predicate | Term) -> Predicate:
         hint = 'for example on=wr.equi("symbol") & wr.band(price=0.01).'
         raise WindrowError("on must be a predicate", received("on", on), hint)
     return on
+
+
+def _check_is_grid(strategy: str, **given: object) -> None:
+    """Raise if a strategy without a grid is given what describes one."""
+    for name, value in given.items():
+        if strategy != "grid" and value is not None:
+            rule = f'{name} describes a grid, which strategy="{strategy}" does not have'
+            hint = "pass degree, the number of workers, or leave strategy out."
+            raise WindrowError(rule, received(name, value), hint)
 
 
 def _how(how: str) -> How:

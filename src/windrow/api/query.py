@@ -16,7 +16,7 @@ from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import WindowModel
 from windrow.core.window import Window
-from windrow.patterns import Pattern, check_pattern
+from windrow.patterns import KeyFarm, Pattern, check_pattern
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -195,7 +195,7 @@ class Query:
     @checks_call
     def collect(self) -> pa.Table:
         """Run in process and return the results; for queries over tables."""
-        return self.source.collect(self.window_query(), self.pattern, ordered=self.is_ordered)
+        return self.source.collect(self._complete(), self.pattern, ordered=self.is_ordered)
 
     @checks_call
     def to_df(self, observation: Observation | str | None = None) -> DataFrame:
@@ -206,7 +206,7 @@ class Query:
         then shows, under this name, the number of rows dropped in its batch: rows without a time or
         delta attribute and rows that came too late for every window.
         """
-        query = self.window_query()
+        query = self._complete()
         ordered = self.is_ordered
         return self.source.to_df(query, self.pattern, ordered=ordered, observation=observation)
 
@@ -214,7 +214,7 @@ class Query:
     def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
         """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""
         one_of(mode, ("simple", "spark"), "mode")
-        self.source.explain(self.window_query(), self.pattern, with_spark=mode == "spark")
+        self.source.explain(self._complete(), self.pattern, with_spark=mode == "spark")
 
     def _resolved(
         self, step: str, columns: tuple[Any, ...], at_least: int = 1
@@ -253,6 +253,17 @@ class Query:
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)
         return self
+
+    def _complete(self) -> WindowQuery:
+        """The query to run; raises if it lacks what later steps could still have added."""
+        query = self.window_query()
+        if isinstance(self.pattern, KeyFarm) and not self.keys:
+            raise WindrowError(
+                "KeyFarm spreads keys over its workers, but the query has no keys",
+                repr(self.pattern),
+                "call key_by(), or use a WinFarm, a PaneFarm or a WinMapReduce.",
+            )
+        return query
 
     def window_query(self) -> WindowQuery:
         """The query as the engine sees it."""

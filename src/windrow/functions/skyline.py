@@ -13,7 +13,7 @@ from windrow.core.aggregate import Commutative
 from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError, received
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
-from windrow.functions.types import require_numeric
+from windrow.functions.types import quoted_field, require_numeric
 
 Point = tuple[float, ...]
 Front = tuple[tuple[int, Point], ...]
@@ -28,9 +28,7 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
 
     def __init__(self, *columns: str, maximise: bool | Sequence[bool] = False) -> None:
         super().__init__(*columns)
-        named = [c for c in columns if isinstance(c, str)]
-        if not columns or len(set(named)) < len(named):
-            raise WindrowError("skyline needs one or more different columns", repr(list(columns)))
+        self._check_columns()
         directions = (maximise,) * len(columns) if isinstance(maximise, bool) else maximise
         is_sequence = isinstance(directions, tuple | list) and len(directions) == len(columns)
         if not is_sequence or not all(isinstance(d, bool) for d in directions):
@@ -41,9 +39,16 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
             )
         self.maximise = tuple(directions)
 
+    def _check_columns(self) -> None:
+        named = [c for c in self.columns if isinstance(c, str)]
+        if not self.columns or len(set(named)) < len(named):
+            given = repr(list(self.columns))
+            raise WindrowError("skyline needs one or more different columns", given)
+
     def result_type(self, *inputs: str) -> str:
+        self._check_columns()
         require_numeric("skyline", *inputs)
-        return f"array<struct<{','.join(f'{_quoted(c)}:double' for c in self.columns)}>>"
+        return f"array<struct<{','.join(f'{quoted_field(c)}:double' for c in self.columns)}>>"
 
     def lift(self, value: Any) -> Front:
         position, *point = value
@@ -101,11 +106,6 @@ _OVERLAP = 4
 
 def _dominates(a: Point, b: Point) -> bool:
     return a != b and all(x <= y for x, y in zip(a, b, strict=True))
-
-
-def _quoted(field: str) -> str:
-    """The field's name as DDL requires it."""
-    return field if field.isidentifier() else "`" + field.replace("`", "``") + "`"
 
 
 @checks_call

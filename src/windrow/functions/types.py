@@ -6,6 +6,17 @@ from windrow.core.errors import WindrowError
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 FLOATS = ("float", "double")
+_SPECIAL = set(",:<>()`")
+"""Characters that end a name in a DDL type, or seem to."""
+
+
+def quoted_field(name: str) -> str:
+    """A field's name in a DDL type, quoted only if it has to be: Spark itself prints no quotes.
+
+    >>> quoted_field("a b"), quoted_field("a,b")
+    ('a b', '`a,b`')
+    """
+    return name if name and not set(name) & _SPECIAL else "`" + name.replace("`", "``") + "`"
 
 
 def is_numeric(type_name: str) -> bool:

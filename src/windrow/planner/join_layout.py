@@ -71,6 +71,12 @@ def choose_grid(
     return GridChoice(grid, why if grid.n > 1 else "there is one worker")
 
 
+def choose_line(degree: int | None, cores: int) -> GridChoice:
+    """The workers of a baseline, which are not in a grid."""
+    n = cores if degree is None else positive_workers(degree, "degree")
+    return GridChoice(Grid(1, n), "as many as there are cores" if degree is None else "as given")
+
+
 def rectangle(n: int, rates: Rates) -> tuple[int, int]:
     """The layout m x n' = n with the fewest copies; among those, the one with the lowest latency.
 

@@ -92,12 +92,19 @@ class MappedWindow(WindowModel):
         """The start and end of each window."""
 
     def panes(self) -> MappedWindow:
-        """The panes as tumbling windows; only models with a ``pane_length`` have them."""
-        raise NotImplementedError
+        """The panes as tumbling windows; a model with a ``pane_length`` must define them."""
+        raise self._without("panes")
 
     def in_panes(self) -> MappedWindow:
-        """The same windows in units of panes: a row's position is the number of its pane."""
-        raise NotImplementedError
+        """The same windows in units of panes: a row's position is the number of its pane.
+
+        A model with a ``pane_length`` must define them.
+        """
+        raise self._without("in_panes")
+
+    def _without(self, method: str) -> WindrowError:
+        rule = f"a window model with a pane_length must define {method}()"
+        return WindrowError(rule, type(self).__name__, "define it, or leave pane_length out.")
 
 
 def mapped(model: WindowModel) -> MappedWindow:

@@ -7,6 +7,7 @@ import re
 import pyarrow as pa
 
 from windrow.core.errors import WindrowError
+from windrow.functions.types import quoted_field
 
 _SIMPLE = {
     "boolean": pa.bool_(),
@@ -103,7 +104,11 @@ def type_name(arrow: pa.DataType) -> str:
         return f"map<{type_name(arrow.key_type)},{type_name(arrow.item_type)}>"
     if pa.types.is_struct(arrow):
         fields = (arrow.field(i) for i in range(arrow.num_fields))
-        return "struct<" + ",".join(f"{f.name}:{type_name(f.type)}" for f in fields) + ">"
+        return (
+            "struct<"
+            + ",".join(f"{quoted_field(f.name)}:{type_name(f.type)}" for f in fields)
+            + ">"
+        )
     return next((name for name, known in _SIMPLE.items() if known == arrow), str(arrow))
 
 
@@ -143,9 +148,12 @@ def _parse_fields(text: str) -> list[pa.Field]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas outside of brackets."""
-    parts, depth, begin = [], 0, 0
+    """Split at the commas outside of brackets and of quoted names."""
+    parts, depth, begin, is_quoted = [], 0, 0, False
     for i, char in enumerate(text):
+        is_quoted ^= char == "`"
+        if is_quoted:
+            continue
         depth += (char in "<(") - (char in ">)")
         if char == "," and depth == 0:
             parts.append(text[begin:i])

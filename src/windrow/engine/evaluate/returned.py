@@ -136,7 +136,8 @@ def _fit_time(value: Any, kind: pa.DataType) -> Any:
     if isinstance(value, np.datetime64 | np.timedelta64):
         if np.isnat(value):
             return None
-        if isinstance(value, np.datetime64) == pa.types.is_duration(kind):
+        is_dated = pa.types.is_timestamp(kind) or pa.types.is_date(kind)
+        if isinstance(value, np.datetime64) != is_dated:
             raise ValueError("a time is not a duration")
         micros = _microseconds(value)
         return micros // _DAY if pa.types.is_date(kind) else micros
