@@ -139,7 +139,7 @@ def layouts(draw: st.DrawFn, on: wr.Predicate) -> dict[str, Any]:
     return {}
 
 
-degrees = st.builds(dict, degree=st.none() | st.integers(1, 6))
+degrees: st.SearchStrategy[dict[str, Any]] = st.builds(dict, degree=st.none() | st.integers(1, 6))
 """What a join without a grid can be given."""
 
 

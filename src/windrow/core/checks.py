@@ -80,9 +80,9 @@ def check_callable(function: Any, arguments: int, rule: str, hint: str | None = 
     if not callable(function):
         raise WindrowError(rule, repr(function), hint)
     if not _takes(function, arguments):
-        takes = f"{arguments} argument{'s' * (arguments != 1)}"
+        called = f"called with {arguments} argument{'s' * (arguments != 1)}"
         name = getattr(function, "__name__", repr(function))
-        raise WindrowError(f"{rule} that takes {takes}", f"{name}{signature(function)}", hint)
+        raise WindrowError(f"{rule}, {called}", f"{name}{signature(function)}", hint)
 
 
 def _takes(function: Callable[..., object], arguments: int) -> bool:

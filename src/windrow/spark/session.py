@@ -36,7 +36,7 @@ def configure(spark: SparkSession) -> Changes:
 
     Queries over streams do the same by themselves. This function does it up front and visibly.
     """
-    if not isinstance(spark, SparkSession):
+    if not hasattr(spark, "conf"):
         raise WindrowError("configure takes a Spark session", repr(spark))
     changes = _configured(spark, cores_of(spark))
     _LOG.info("%s", _described(changes))

@@ -39,7 +39,7 @@ _ALIASES = {
 }
 _DECIMAL = re.compile(r"(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 _TEXT = re.compile(r"(?:varchar|char)\s*\(\s*\d+\s*\)")
-_FIELD = re.compile(r"\s*(?:`((?:[^`]|``)+)`|(\w+))\s*(?::\s*|\s+)(.+?)\s*", re.DOTALL)
+_FIELD = re.compile(r"\s*(?:`((?:[^`]|``)*)`|(\w+))\s*(?::\s*|\s+)(.+?)\s*", re.DOTALL)
 _UNQUOTED = re.compile(r"()\s*([^:<>,]+):\s*(.+?)\s*", re.DOTALL)
 """A struct field as Spark prints it: the name is not quoted, even if it contains spaces."""
 _HINT = 'write it as in Spark, for example returns="slope double, points array<double>".'
@@ -104,11 +104,8 @@ def type_name(arrow: pa.DataType) -> str:
         return f"map<{type_name(arrow.key_type)},{type_name(arrow.item_type)}>"
     if pa.types.is_struct(arrow):
         fields = (arrow.field(i) for i in range(arrow.num_fields))
-        return (
-            "struct<"
-            + ",".join(f"{quoted_field(f.name)}:{type_name(f.type)}" for f in fields)
-            + ">"
-        )
+        named = (f"{quoted_field(f.name)}:{type_name(f.type)}" for f in fields)
+        return f"struct<{','.join(named)}>"
     return next((name for name, known in _SIMPLE.items() if known == arrow), str(arrow))
 
 
