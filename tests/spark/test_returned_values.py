@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import windrow as wr
 from tests.spark.arrivals import Arrivals, start, streamed
+from windrow import functions as wf
 
 pytestmark = pytest.mark.spark
 
@@ -104,3 +105,14 @@ def test_what_does_not_fit_is_named_on_a_stream(spark: SparkSession, tmp_path: P
     said = str(raised.value)
     assert "wrong must return array<struct<at:timestamp>> for 'v'; got [{'at': 'a'}]" in said
     assert "for window 19723 of key 'a' [2024-01-01" in said
+
+
+def test_fields_of_any_name_come_back_from_spark(spark: SparkSession) -> None:
+    names = ["a,b", "a:b", "a.b", "a`b", "a b", "größe"]
+    point = ", ".join(f"double(id) as `{name.replace('`', '``')}`" for name in names)
+    df = spark.range(2).selectExpr(point).selectExpr("*", "struct(*) as point")
+    query = wr.stream(df.coalesce(1)).window(wr.CountWindow(2))
+    functions = {"best": wf.skyline(*names), "all": wf.collect("point")}
+    (row,) = query.agg(**functions).to_df().collect()
+    assert [r.asDict() for r in row["best"]] == [dict.fromkeys(names, 0.0)]
+    assert [r.asDict() for r in row["all"]] == [dict.fromkeys(names, i) for i in (0.0, 1.0)]

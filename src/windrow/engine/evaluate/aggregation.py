@@ -47,7 +47,11 @@ def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
 def to_arrow(values: Values, field: pa.Field) -> pa.Array:
     """Convert kernel results to an Arrow array of the declared type."""
     if values.values.dtype == object:
-        return column_of(values.to_list(), field)
+        results = values.to_list()
+        try:
+            return pa.array(results, field.type)
+        except Exception:
+            return column_of(results, field)
     mask = None if values.valid is None else ~values.valid
     return pa.array(values.values, mask=mask).cast(field.type)
 

@@ -200,16 +200,22 @@ class WindowsOfPieces(Evaluator):
                 results.append(self.naming(function, combine, compact, ranges, keys))
             return results, None
         assert isinstance(computation, Decompose)
-        together = combining(computation.last, columns, self.fields)
+        partials = partial(partial_rows, columns, self.fields)
+        together = combining(computation.last, partials)
         return self._call_each(together, columns, windows, keys)
 
 
-def combining(r: Round, columns: TupleColumns, fields: list[str]) -> Callable[[Window], Any]:
+def partial_rows(columns: TupleColumns, fields: list[str], lo: int, hi: int) -> list[Row]:
+    """The partials ``lo:hi`` as ``combine`` gets them."""
+    parts = [columns.python(name, lo, hi) for name in fields]
+    return [dict(zip(fields, p, strict=True)) for p in zip(*parts, strict=True)]
+
+
+def combining(r: Round, partials: Callable[[int, int], list[Row]]) -> Callable[[Window], Any]:
     """A round's ``combine`` as a function of a window of partials."""
 
     def combine(window: Window) -> Any:
-        parts = [columns.python(name, window._lo, window._hi) for name in fields]
-        return r.combine([dict(zip(fields, p, strict=True)) for p in zip(*parts, strict=True)])
+        return r.combine(partials(window._lo, window._hi))
 
     combine.__name__ = name_of(r.combine)
     return combine

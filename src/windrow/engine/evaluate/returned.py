@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
     [datetime.date(2024, 1, 1), None]
     """
     array = None
-    if _is_exact(field.type):
+    if _is_exact(values, field.type):
         try:
             array = pa.array(values, field.type)
         except Exception:
@@ -49,15 +50,17 @@ def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
     return array
 
 
-def _is_exact(kind: pa.DataType) -> bool:
-    """Whether Arrow refuses what it cannot convert exactly.
+def _is_exact(values: Sequence[Any], kind: pa.DataType) -> bool:
+    """Whether Arrow refuses what it cannot convert exactly among these values.
 
     It cuts off the fractions of integers, takes a text for a list of letters, and leaves out fields
     of structs.
     """
     if pa.types.is_list(kind):
         return bool(pa.types.is_floating(kind.value_type))
-    return not (pa.types.is_integer(kind) or pa.types.is_nested(kind))
+    if pa.types.is_integer(kind):
+        return all(issubclass(t, int | np.integer | NoneType) for t in set(map(type, values)))
+    return not pa.types.is_nested(kind)
 
 
 def _one_by_one(values: Sequence[Any], field: pa.Field) -> pa.Array:

@@ -19,6 +19,7 @@ from windrow.engine.evaluate.evaluators import (
     PiecesOfWindows,
     WholeWindows,
     combining,
+    partial_rows,
 )
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
@@ -55,9 +56,10 @@ class RoundEvaluator(PiecesOfWindows):
         with_made.__name__ = name_of(function)
         return self._call_each(with_made, columns, windows, keys)
 
-    def combining(self, partials: TupleColumns) -> Callable[[Window], Any]:
-        """The round's ``combine`` as a function of a window of partials."""
-        return combining(self.round, partials, self.schema.names)
+    def combining(self, partials: TupleColumns, n: int) -> Callable[[Window], Any]:
+        """The round's ``combine`` as a function of a window of these n partials."""
+        rows = partial_rows(partials, self.schema.names, 0, n)
+        return combining(self.round, lambda lo, hi: rows[lo:hi])
 
 
 class DecomposedWindows(Evaluator):
@@ -81,7 +83,7 @@ class DecomposedWindows(Evaluator):
             whole = windows.take(kept)
             bounds = whole.start, whole.end, (ends - counts)[some], ends[some]
             pieces = FiredWindows(whole.keys, whole.ids, *bounds)
-            combine = r.combining(partials)
+            combine = r.combining(partials, len(rows))
             if r is self.rounds[-1]:
                 arrays, rows = self._call_each(combine, partials, pieces, keys)
                 return arrays, kept[rows]

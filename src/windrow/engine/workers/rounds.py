@@ -80,7 +80,7 @@ class RoundReducer(Worker):
         partials = pa.concat_tables(self.partials, promote_options="permissive")
         self.partials = []
         columns, windows, keys = windows_of_parts(self.query, partials)
-        combine = self.evaluator.combining(columns)
+        combine = self.evaluator.combining(columns, len(partials))
         made = [
             pickle.dumps(call(combine, window))
             for window in self.evaluator.windows(columns, windows, keys)
