@@ -166,7 +166,7 @@ class Joined(Scenario):
             time="t",
             how=self.how,
             strategy=self.strategy,
-            layout=self.layout,
+            **({"layout": self.layout} if self.strategy == "grid" else {"degree": self.layout[1]}),
         )
 
     @property

@@ -77,6 +77,12 @@ class TableSource:
 
 
 def _from_arrays(data: Mapping[str, Any]) -> pa.Table:
+    if not data:
+        raise WindrowError("a stream needs a column", "{}", 'for example {"price": [1.0, 2.0]}.')
+    for name, values in data.items():
+        if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
+            rule = f"column {name!r} must be an array or a list of values"
+            raise WindrowError(rule, repr(values))
     lengths = {str(name): len(values) for name, values in data.items()}
     if len(set(lengths.values())) > 1:
         raise WindrowError("the columns of a stream must have the same length", f"{lengths}")

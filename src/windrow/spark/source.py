@@ -14,6 +14,7 @@ from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
 from windrow.spark.checkpoint import refuse_other_checkpoint
 from windrow.spark.explain import explain_lowering
+from windrow.spark.rows import type_name_of
 from windrow.spark.runtime import bounded_observation, metrics_name
 
 
@@ -23,7 +24,7 @@ class DataFrameSource:
     def __init__(self, df: DataFrame) -> None:
         check_distinct(df.schema.fieldNames())
         self.df = df
-        self.types = {f.name: f.dataType.simpleString() for f in df.schema.fields}
+        self.types = {f.name: type_name_of(f.dataType) for f in df.schema.fields}
 
     @property
     def schema(self) -> pa.Schema:

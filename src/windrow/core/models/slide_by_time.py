@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from windrow.core.checks import positive_count
 from windrow.core.durations import Duration, instant
 from windrow.core.models.model import (
     Axis,
     Context,
     WindowModel,
-    positive_count,
     positive_duration,
 )
 

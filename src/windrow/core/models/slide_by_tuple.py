@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.core.checks import positive_count
 from windrow.core.durations import Duration
 from windrow.core.models.model import (
     Axis,
     Context,
     WindowModel,
-    positive_count,
     positive_duration,
 )
 
