@@ -169,3 +169,108 @@ def test_the_time_of_the_newest_row_is_an_event_time(stream: Stream) -> None:
             "time": (chain("time", SLIDING, "day", "us", wf.max), fired(lag=3)),
         }
     )
+
+
+def pairs(
+    left: DataFrame, right: DataFrame, within: Any, time: Any, name: str, how: Any = "inner"
+) -> DataFrame:
+    made = wr.join(left, right, within=within, on=wr.equi("k"), time=time, delay=DELAY, how=how)
+    return made.to_df(**named(left, name))
+
+
+def test_joins_are_followed_by_windows_and_joins(stream: Stream) -> None:
+    def by_time(df: DataFrame) -> DataFrame:
+        odd = df.where("x % 2 = 1")
+        found = pairs(df.select("k", "us"), odd.select("k", "us"), "3 days", "us", "join", "left")
+        return weeks(found, "left_us", "behind join")
+
+    def by_count(df: DataFrame) -> DataFrame:
+        found = pairs(df.select("k", "ts"), df.select("k", "ts"), 2, "ts", "count join")
+        younger = F.greatest("left_ts", "right_ts").alias("younger")
+        return weeks(found, younger, "behind count join", "drop")
+
+    def join_join(df: DataFrame) -> DataFrame:
+        few = df.where("x = 3").select("k", "day")
+        found = pairs(few, df.select("k", "day"), ("2 days", "1 day"), "day", "join 1")
+        again = found.withColumnRenamed("left_k", "k").select("k", "right_day")
+        return pairs(again, few, "1 day", ("right_day", "day"), "join 2")
+
+    def window_join(df: DataFrame) -> DataFrame:
+        first = windows(df, "ntz", "left", SLIDING).select("k", "window_end", "n")
+        second = windows(df, "us", "right", wr.TimeWindow("4 days")).select("k", "window_end", "n")
+        return pairs(first, second, "1 day", "window_end", "windows joined")
+
+    stream.check(
+        {
+            "by time": (by_time, fired(lag=3)),
+            "by count": (by_count, "true"),
+            "join, join": (join_join, "true"),
+            "window, join": (window_join, "true"),
+        }
+    )
+
+
+def test_queries_follow_sparks_own_stateful_operators(stream: Stream) -> None:
+    def marked(df: DataFrame, time: str = "ts") -> DataFrame:
+        return df.withWatermark(time, DELAY)
+
+    def grouped(df: DataFrame) -> DataFrame:
+        return marked(df).groupBy("k", F.window("ts", "2 days")).agg(F.count("*").alias("n"))
+
+    def window_time(df: DataFrame) -> DataFrame:
+        return weeks(grouped(df).withColumn("at", F.window_time("window")), "at", "at")
+
+    def window_end(df: DataFrame) -> DataFrame:
+        results = grouped(df) if df.isStreaming else grouped(df).where(F.col("window.end") <= final)
+        return weeks(results, F.col("window.end"), "end", "drop")
+
+    def distinct(df: DataFrame) -> DataFrame:
+        once = marked(df).dropDuplicates(["k", "ts", "x"])
+        return weeks(once, "ts", "distinct")
+
+    def joined(df: DataFrame) -> DataFrame:
+        left, right = marked(df).alias("l"), marked(df.selectExpr("k rk", "ts rts"), "rts")
+        near = F.expr("k = rk and ts between rts and rts + interval 1 day")
+        return weeks(left.join(right, near), "ts", "joined")
+
+    def hidden(df: DataFrame) -> DataFrame:
+        return weeks(marked(df).select(F.unix_micros("ts").alias("at")), "at", "hidden", "drop",
+                     delay=DELAY)  # fmt: skip
+
+    final = F.timestamp_micros(F.lit(FINAL))
+    stream.check(
+        {
+            "window_time": (window_time, fired()),
+            "window.end": (window_end, "true"),
+            "distinct": (distinct, fired()),
+            "joined": (joined, fired(lag=1)),
+            "hidden": (hidden, "true"),
+        }
+    )
+
+
+def test_sparks_own_operators_follow_queries(stream: Stream) -> None:
+    def grouped(df: DataFrame, time: str) -> DataFrame:
+        windows = df.groupBy(F.window(time, "6 days").alias("w")).agg(F.count("*").alias("n"))
+        return windows.select(F.col("w.end").alias("window_end"), "n")
+
+    def of_integers(df: DataFrame) -> DataFrame:
+        return grouped(windows(df, "ms", "ms", SLIDING, "ms"), "window_end")
+
+    def of_counts(df: DataFrame) -> DataFrame:
+        first = windows(df, "ntz", "counts", wr.CountWindow(2), newest=wf.max("ntz"))
+        return grouped(first, "newest")
+
+    def joined(df: DataFrame) -> DataFrame:
+        left = windows(df, "ts", "left", SLIDING).alias("l")
+        right = windows(df, "ts", "right", wr.TimeWindow("3 days")).alias("r")
+        same = F.expr("l.k = r.k and l.window_end = r.window_end")
+        return left.join(right, same).select("l.k", "l.window_end", "l.n", F.col("r.n").alias("m"))
+
+    stream.check(
+        {
+            "integers": (of_integers, fired()),
+            "counts": (of_counts, fired()),
+            "joined": (joined, "true"),
+        }
+    )

@@ -13,7 +13,7 @@ from windrow.engine.joins.intake import join_tuples
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.stages.nodes import Stages
 from windrow.spark.intake import Intake
-from windrow.spark.marks import lags_of_join, marked, with_watermark
+from windrow.spark.marks import marked, with_watermark
 from windrow.spark.plans import check_metrics
 from windrow.spark.results import Results
 from windrow.spark.rows import column
@@ -71,9 +71,7 @@ def stream_join(
     streams = [p for p in packed if p.isStreaming]
     at_start = next((p for p in packed if not p.isStreaming), None)
     both = streams[0] if len(streams) == 1 else streams[0].unionAll(streams[1])
-    schema = _schema(query, sides)
-    if watermark is not None and watermark.result_lag is not None:
-        schema = marked(schema, lags_of_join(query, watermark.result_lag))
+    schema = marked(_schema(query, sides), query.result_lags(), watermark)
     return StreamRuntime(plan, identity, watermark).run(
         both, Results(query.output_schema()), schema, metrics, at_start=at_start
     )

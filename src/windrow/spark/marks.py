@@ -13,13 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from windrow.core.computation import Aggregation
 from windrow.core.errors import WindrowError
-from windrow.core.models import Axis
-from windrow.engine.joins.join_query import JoinQuery
-from windrow.engine.window_query import END, WindowQuery
-from windrow.functions.extremes import Max
-from windrow.functions.position import Last
 from windrow.spark.plans import watermarks_of
 from windrow.spark.watermark import Watermark
 
@@ -78,52 +72,23 @@ def _is_marked_by_user(field: StructField) -> bool:
     return is_time and SPARKS in field.metadata and LAG not in field.metadata
 
 
-def marked(schema: StructType, lags: Mapping[str, int]) -> StructType:
+def marked(schema: StructType, lags: Mapping[str, int], watermark: Watermark | None) -> StructType:
     """The schema of results with the marks of these columns and no others.
 
-    Spark takes one marked column, so only the first that is never behind gets Spark's mark.
+    ``lags`` says how far columns may be behind the watermark of the query. Spark takes one marked
+    column, so only the first that is never behind Spark's watermark gets Spark's mark.
     """
-    fields = {
-        f.name: StructField(
-            f.name,
-            f.dataType,
-            f.nullable,
-            {key: value for key, value in f.metadata.items() if key not in (SPARKS, LAG)},
-        )
-        for f in schema.fields
-    }
-    for name, lag in lags.items():
+    base = None if watermark is None else watermark.result_lag
+    known = {} if base is None else {name: base + lag for name, lag in lags.items()}
+    fields = {f.name: _unmarked(f) for f in schema.fields}
+    for name, lag in known.items():
         fields[name].metadata[LAG] = lag
-    told = [n for n, lag in lags.items() if not lag and fields[n].dataType.typeName() in _TIMES]
+    told = [n for n, lag in known.items() if not lag and fields[n].dataType.typeName() in _TIMES]
     for name in told[:1]:
         fields[name].metadata[SPARKS] = 0
     return StructType([fields[name] for name in schema.fieldNames()])
 
 
-def lags_of_windows(query: WindowQuery, lag: int) -> dict[str, int]:
-    """How far columns of a window query's results may be behind the watermark.
-
-    Results come when the watermark reaches the end of their window, so the end has the lag of the
-    query's own watermark. The time of a window's newest row may be older, as its model says.
-    """
-    lags = {END: lag} if query.model.axis is Axis.TIME else {}
-    if query.model.newest_lag is None or not isinstance(query.computation, Aggregation):
-        return lags
-    for name, function in query.computation.functions.items():
-        if isinstance(function, Max | Last) and tuple(function.columns) == (query.time,):
-            lags[name] = lag + query.model.newest_lag
-    return lags
-
-
-def lags_of_join(query: JoinQuery, lag: int) -> dict[str, int]:
-    """How far columns of a join's results may be behind the watermark.
-
-    By time, a row waits for matches, or for the end of its window, as long as its window is. By
-    count it may wait forever.
-    """
-    if query.time is None or query.by_count:
-        return {}
-    sides = zip(query.prefixes, query.time, query.lengths, strict=True)
-    lags = {prefix + time: lag + length for prefix, time, length in sides}
-    names = query.output_schema().names
-    return {name: lag for name, lag in lags.items() if name in names}
+def _unmarked(field: StructField) -> StructField:
+    kept = {key: value for key, value in field.metadata.items() if key not in (SPARKS, LAG)}
+    return StructField(field.name, field.dataType, field.nullable, kept)

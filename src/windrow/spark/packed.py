@@ -22,8 +22,8 @@ from windrow.engine.workers.worker import Message
 from windrow.spark.slots import slots
 
 PACKED = (
-    "slot int, target int, low bigint, dropped bigint, greatest bigint, greatest_right bigint, "
-    "clock bigint, message binary"
+    "slot int, target int, low bigint, dropped bigint, greatest bigint, clock bigint, "
+    "greatest_right bigint, message binary"
 )
 _SCHEMA = pa.schema(
     [
@@ -32,8 +32,8 @@ _SCHEMA = pa.schema(
         ("low", pa.int64()),
         ("dropped", pa.int64()),
         ("greatest", pa.int64()),
-        ("greatest_right", pa.int64()),
         ("clock", pa.int64()),
+        ("greatest_right", pa.int64()),
         ("message", pa.binary()),
     ]
 )
@@ -46,10 +46,10 @@ class Ticks:
     dropped: int = 0
     greatest: int = BEGINNING
     """The greatest event time that has come; BEGINNING if no tuple has."""
-    greatest_right: int = BEGINNING
-    """The same of the right side of a join."""
     clock: int = 0
     """In milliseconds; 0 if it has not ticked."""
+    greatest_right: int = BEGINNING
+    """The greatest event time of the right side of a join; ``greatest`` is then the left's."""
 
     @property
     def tell_time(self) -> bool:
@@ -65,8 +65,8 @@ class Ticks:
         return Ticks(
             self.dropped + more.dropped,
             max(self.greatest, more.greatest),
-            max(self.greatest_right, more.greatest_right),
             max(self.clock, more.clock),
+            max(self.greatest_right, more.greatest_right),
         )
 
 
@@ -89,7 +89,7 @@ class Exchange:
         salted = self.slots
         return _table(
             (
-                salted[target // self.fan_in], target, low_of(message), 0, BEGINNING, BEGINNING, 0,
+                salted[target // self.fan_in], target, low_of(message), 0, BEGINNING, 0, BEGINNING,
                 pack(message),
             )
             for target, messages in traffic.items()
@@ -102,8 +102,8 @@ class Exchange:
         return _table(
             (
                 salted[worker], worker * self.fan_in, BEGINNING,
-                0 if worker else ticks.dropped, ticks.greatest, ticks.greatest_right,
-                ticks.clock, None,
+                0 if worker else ticks.dropped, ticks.greatest, ticks.clock,
+                ticks.greatest_right, None,
             )
             for worker in range(self.width if to_all else min(1, ticks.dropped))
         )  # fmt: skip

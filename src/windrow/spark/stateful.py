@@ -90,7 +90,7 @@ class Received:
         for frame in frames:
             found = zip(frame["low"], frame["message"], strict=True)
             messages += [(int(low), bytes(m)) for low, m in found if m is not None]
-            latest = (frame[name].max() for name in ("greatest", "greatest_right", "clock"))
+            latest = (frame[name].max() for name in ("greatest", "clock", "greatest_right"))
             ticks = ticks.with_more(Ticks(int(frame["dropped"].sum()), *map(int, latest)))
         messages.sort(key=lambda each: each[0])
         return Received(tuple(message for _, message in messages), ticks)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
 
 from windrow.engine.columns.control import TIME
 from windrow.engine.intake import window_tuples
@@ -24,7 +22,7 @@ from windrow.spark.bounded import Lowering
 from windrow.spark.cores import cores_of
 from windrow.spark.idleness import Idleness
 from windrow.spark.intake import ClockIntake, Intake
-from windrow.spark.marks import lags_of_windows, marked, with_watermark
+from windrow.spark.marks import marked, with_watermark
 from windrow.spark.packed import PACKED, Exchange
 from windrow.spark.plans import check_metrics
 from windrow.spark.results import Results
@@ -32,7 +30,6 @@ from windrow.spark.rows import result_fields, schema_of, time_of, tuples
 from windrow.spark.runtime import METRICS, StreamRuntime
 from windrow.spark.session import make_ready_for_streams
 from windrow.spark.stages import StagePlan
-from windrow.spark.watermark import Watermark
 
 
 def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering:
@@ -71,7 +68,7 @@ def to_df(
     return StreamRuntime(stages, identity, watermark, idleness).run(
         _packed(query, stages, rows, is_told),
         Results(fields),
-        _schema(query, fields, df, watermark),
+        marked(schema_of(query, fields, df), query.result_lags(), watermark),
         metrics,
         query if ordered else None,
     )
@@ -115,14 +112,6 @@ def _packed(query: WindowQuery, stages: StagePlan, df: DataFrame, is_told: bool)
     )
     packed = intake.over(rows)
     return packed.unionAll(_clock(df.sparkSession, stages.entry)) if is_watched else packed
-
-
-def _schema(
-    query: WindowQuery, fields: pa.Schema, df: DataFrame, watermark: Watermark | None
-) -> StructType:
-    """The results' schema; columns that keep up with the watermark say so."""
-    lag = None if watermark is None else watermark.result_lag
-    return marked(schema_of(query, fields, df), {} if lag is None else lags_of_windows(query, lag))
 
 
 def _clock(spark: SparkSession, entry: Exchange) -> DataFrame:
