@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 import windrow as wr
 from tests.spark.arrivals import Arrivals, dropped, finished, results_of, start
 from windrow import functions as wf
+from windrow.spark.plans import watermarks_of
 
 pytestmark = pytest.mark.spark
 
@@ -22,9 +23,11 @@ DAY = 86_400_000_000
 SCHEMA = "k string, t bigint, x bigint"
 ARROW = pa.schema([("k", pa.string()), ("t", pa.int64()), ("x", pa.int64())])
 DELAY = "2 days"
-DAYS = 36
+DAYS = 37
 FINAL = (100 + DAYS - 1 - 2) * DAY
 """The last watermark of the stream."""
+SLIDING = wr.TimeWindow("3 days", "1 day")
+ONE = wr.KeyFarm(1)
 
 
 def rows() -> list[dict[str, Any]]:
@@ -34,27 +37,14 @@ def rows() -> list[dict[str, Any]]:
 
 
 def timed(df: DataFrame) -> DataFrame:
-    """The rows with their time in every type; ``day`` is its number, to order by and compare."""
-    ts = F.timestamp_micros("t")
-    return df.withColumns(
-        {
-            "us": F.col("t"),
-            "ms": F.col("t") / 1000,
-            "ts": ts,
-            "ntz": ts.cast("timestamp_ntz"),
-            "day": ts.cast("date"),
-        }
-    ).withColumn("ms", F.col("ms").cast("bigint"))
+    """The rows with their time in every type."""
+    ts, ms = F.timestamp_micros("t"), F.expr("t div 1000")
+    types = {"ts": ts, "ntz": ts.cast("timestamp_ntz"), "day": ts.cast("date")}
+    return df.withColumns({"us": F.col("t"), "ms": ms, **types})
 
 
 Chain = Callable[[DataFrame], DataFrame]
 """Makes the results of a chain of queries, of a stream or of bounded rows."""
-
-
-def micros(time: str) -> Column:
-    """A time of any type in microseconds."""
-    seconds = F.col(time).cast("timestamp")
-    return F.unix_micros(seconds)
 
 
 class Stream:
@@ -123,15 +113,20 @@ def windows(
     """The windows of each key that have fired."""
     query = wr.stream(df).key_by("k").event_time(time, DELAY, unit=unit)
     fired = query.window(model, open_windows="drop").agg(n=wf.count(), **functions)
-    return fired.using(wr.KeyFarm(1)).to_df(**named(df, name))
+    return fired.using(ONE).to_df(**named(df, name))
 
 
 def weeks(
-    df: DataFrame, time: str | Column, name: str, open_windows: Any = "emit", **options: Any
+    df: DataFrame,
+    time: str | Column,
+    name: str,
+    open_windows: Any = "emit",
+    pattern: Any = ONE,
+    **options: Any,
 ) -> DataFrame:
     """The second query: six days of the first one's results, over all keys."""
     query = wr.stream(df).event_time(time, **options).window(wr.TimeWindow("6 days"), open_windows)
-    return query.agg(results=wf.count()).using(wr.KeyFarm(1)).to_df(**named(df, name))
+    return query.agg(results=wf.count()).using(pattern).to_df(**named(df, name))
 
 
 def fired(lag: int = 0) -> str:
@@ -139,34 +134,23 @@ def fired(lag: int = 0) -> str:
     return f"unix_micros(cast(window_end as timestamp)) <= {FINAL - lag * DAY}"
 
 
-SLIDING = wr.TimeWindow("3 days", "1 day")
+def test_windows_follow_windows(stream: Stream) -> None:
+    """By the end of the windows, or by the time of their newest row."""
 
-
-def test_windows_follow_windows_by_event_times_of_every_type(stream: Stream) -> None:
-    def chain(time: str, unit: str) -> Chain:
+    def chain(name: str, model: Any, time: str, behind: str, unit: str) -> Chain:
         def results(df: DataFrame) -> DataFrame:
-            first = windows(df, time, f"{time}1", SLIDING, unit)
-            return weeks(first, "window_end", f"{time}2")
+            first = windows(df, time, f"{name}1", model, unit, newest=wf.max(time))
+            return weeks(first, behind, f"{name}2", unit=unit if behind == "newest" else "us")
 
         return results
 
-    units = {"ts": "us", "ntz": "us", "day": "us", "us": "us", "ms": "ms"}
-    stream.check({time: (chain(time, unit), fired()) for time, unit in units.items()})
-
-
-def test_the_time_of_the_newest_row_is_an_event_time(stream: Stream) -> None:
-    def chain(name: str, model: Any, time: str, unit: str, newest: Any) -> Chain:
-        def results(df: DataFrame) -> DataFrame:
-            first = windows(df, time, f"{name}1", model, unit, newest=newest(time))
-            return weeks(first, "newest", f"{name}2", unit=unit)
-
-        return results
-
+    count = wr.CountWindow(3, 2)
     stream.check(
         {
-            "count": (chain("count", wr.CountWindow(3), "ms", "ms", wf.max), fired()),
-            "count ts": (chain("ts", wr.CountWindow(3, 1), "ts", "us", wf.last), fired()),
-            "time": (chain("time", SLIDING, "day", "us", wf.max), fired(lag=3)),
+            "date": (chain("date", SLIDING, "day", "window_end", "us"), fired()),
+            "integer": (chain("integer", SLIDING, "ms", "window_end", "ms"), fired()),
+            "count": (chain("count", count, "ms", "newest", "ms"), fired()),
+            "time": (chain("time", SLIDING, "day", "newest", "us"), fired(lag=3)),
         }
     )
 
@@ -174,8 +158,21 @@ def test_the_time_of_the_newest_row_is_an_event_time(stream: Stream) -> None:
 def pairs(
     left: DataFrame, right: DataFrame, within: Any, time: Any, name: str, how: Any = "inner"
 ) -> DataFrame:
-    made = wr.join(left, right, within=within, on=wr.equi("k"), time=time, delay=DELAY, how=how)
+    on = wr.equi("k")
+    made = wr.join(left, right, within=within, on=on, time=time, delay=DELAY, how=how, degree=1)
     return made.to_df(**named(left, name))
+
+
+def with_sparks(df: DataFrame, time: str = "ts") -> DataFrame:
+    return df.withWatermark(time, DELAY)
+
+
+def grouped(df: DataFrame) -> DataFrame:
+    """Spark's own windows; of bounded rows, those that a stream has fired."""
+    results = with_sparks(df).groupBy("k", F.window("ts", "2 days")).agg(F.count("*").alias("n"))
+    if df.isStreaming:
+        return results
+    return results.where(F.col("window.end") <= F.timestamp_micros(F.lit(FINAL)))
 
 
 def test_joins_are_followed_by_windows_and_joins(stream: Stream) -> None:
@@ -200,8 +197,15 @@ def test_joins_are_followed_by_windows_and_joins(stream: Stream) -> None:
         second = windows(df, "us", "right", wr.TimeWindow("4 days")).select("k", "window_end", "n")
         return pairs(first, second, "1 day", "window_end", "windows joined")
 
+    def own_and_sparks(df: DataFrame) -> DataFrame:
+        left = grouped(df).select("k", "n", F.col("window.end").alias("end"))
+        right = df.where("x = 3").select("k", "ts")
+        found = pairs(left, right, "1 day", ("end", "ts"), "own and Spark's", "left")
+        return found.where(f"right_k is not null or unix_micros(left_end) < {FINAL - 4 * DAY}")
+
     stream.check(
         {
+            "own and Spark's": (own_and_sparks, "true"),
             "by time": (by_time, fired(lag=3)),
             "by count": (by_count, "true"),
             "join, join": (join_join, "true"),
@@ -211,55 +215,48 @@ def test_joins_are_followed_by_windows_and_joins(stream: Stream) -> None:
 
 
 def test_queries_follow_sparks_own_stateful_operators(stream: Stream) -> None:
-    def marked(df: DataFrame, time: str = "ts") -> DataFrame:
-        return df.withWatermark(time, DELAY)
-
-    def grouped(df: DataFrame) -> DataFrame:
-        return marked(df).groupBy("k", F.window("ts", "2 days")).agg(F.count("*").alias("n"))
-
     def window_time(df: DataFrame) -> DataFrame:
         return weeks(grouped(df).withColumn("at", F.window_time("window")), "at", "at")
 
     def window_end(df: DataFrame) -> DataFrame:
-        results = grouped(df) if df.isStreaming else grouped(df).where(F.col("window.end") <= final)
-        return weeks(results, F.col("window.end"), "end", "drop")
+        panes = wr.PaneFarm(1, 1)
+        return weeks(grouped(df), F.col("window.end"), "end", "drop", panes)
 
     def distinct(df: DataFrame) -> DataFrame:
-        once = marked(df).dropDuplicates(["k", "ts", "x"])
-        return weeks(once, "ts", "distinct")
+        return weeks(with_sparks(df).dropDuplicates(["k", "ts", "x"]), "ts", "distinct")
 
     def joined(df: DataFrame) -> DataFrame:
-        left, right = marked(df).alias("l"), marked(df.selectExpr("k rk", "ts rts"), "rts")
+        left, right = with_sparks(df), with_sparks(df.selectExpr("k rk", "ts rts"), "rts")
         near = F.expr("k = rk and ts between rts and rts + interval 1 day")
         return weeks(left.join(right, near), "ts", "joined")
 
-    def hidden(df: DataFrame) -> DataFrame:
-        return weeks(marked(df).select(F.unix_micros("ts").alias("at")), "at", "hidden", "drop",
-                     delay=DELAY)  # fmt: skip
+    def by_arrival(df: DataFrame) -> DataFrame:
+        first = wr.stream(df.coalesce(1)).key_by("k").window(wr.CountWindow(2, 1), "drop")
+        newest = first.agg(newest=wf.max("ms")).using(ONE).to_df(**named(df, "arrival"))
+        return weeks(newest, "newest", "behind arrival", "drop", delay=DELAY, unit="ms")
 
-    final = F.timestamp_micros(F.lit(FINAL))
     stream.check(
         {
+            "by arrival": (by_arrival, "true"),
             "window_time": (window_time, fired()),
             "window.end": (window_end, "true"),
             "distinct": (distinct, fired()),
             "joined": (joined, fired(lag=1)),
-            "hidden": (hidden, "true"),
         }
     )
 
 
 def test_sparks_own_operators_follow_queries(stream: Stream) -> None:
-    def grouped(df: DataFrame, time: str) -> DataFrame:
+    def spark_weeks(df: DataFrame, time: str) -> DataFrame:
         windows = df.groupBy(F.window(time, "6 days").alias("w")).agg(F.count("*").alias("n"))
         return windows.select(F.col("w.end").alias("window_end"), "n")
 
     def of_integers(df: DataFrame) -> DataFrame:
-        return grouped(windows(df, "ms", "ms", SLIDING, "ms"), "window_end")
+        return spark_weeks(windows(df, "ms", "ms", SLIDING, "ms"), "window_end")
 
     def of_counts(df: DataFrame) -> DataFrame:
         first = windows(df, "ntz", "counts", wr.CountWindow(2), newest=wf.max("ntz"))
-        return grouped(first, "newest")
+        return spark_weeks(first, "newest")
 
     def joined(df: DataFrame) -> DataFrame:
         left = windows(df, "ts", "left", SLIDING).alias("l")
@@ -274,3 +271,53 @@ def test_sparks_own_operators_follow_queries(stream: Stream) -> None:
             "joined": (joined, "true"),
         }
     )
+
+
+# Refused while they are built
+
+
+def refused(make: Callable[[], object]) -> str:
+    with pytest.raises(wr.WindrowError) as raised:
+        make()
+    return str(raised.value)
+
+
+def test_chains_that_cannot_be_right_are_refused_while_they_are_built(stream: Stream) -> None:
+    df = timed(stream.arrivals.read(stream.spark, SCHEMA))
+    first = windows(df, "ts", "first", SLIDING)
+    again = first.withWatermark("window_end", "1 day")
+    rule = "a stream can have only one watermark"
+    assert rule in refused(lambda: weeks(again, "window_end", "second"))
+    assert rule in refused(lambda: pairs(again, df, "1 day", ("window_end", "ts"), "second"))
+    other = refused(lambda: weeks(with_sparks(df), "us", "second"))
+    assert "the event time, 'us', is not the column that has the watermark" in other
+    assert "take 'ts' as the event time" in other
+    for same in (
+        lambda: weeks(first, "window_end", "first"),
+        lambda: pairs(first, df, "1 day", ("window_end", "ts"), "first"),
+        lambda: pairs(first, windows(df, "us", "first", SLIDING), 1, None, "third"),
+    ):
+        message = refused(same)
+        assert "needs a name of its own for its metrics; got 'first' for two of them" in message
+        assert 'to_df(observation="second")' in message
+
+
+def test_a_watermark_is_set_where_none_is_on_the_way(stream: Stream) -> None:
+    """Marks may be left over from a stream that was written and is read again."""
+    df = timed(stream.arrivals.read(stream.spark, SCHEMA))
+    mark = {"spark.watermarkDelayMs": 0, "windrow.watermarkLag": 0}
+    for rows, time in [
+        (df.withMetadata("ts", mark), "ts"),
+        (with_sparks(df).select(F.unix_micros("ts").alias("at")), "at"),
+    ]:
+        assert watermarks_of(weeks(rows, time, "first")) == 1
+
+
+def test_a_query_behind_another_shows_sparks_plan(
+    stream: Stream, capsys: pytest.CaptureFixture[str]
+) -> None:
+    df = timed(stream.arrivals.read(stream.spark, SCHEMA))
+    first = wr.stream(df).event_time("ts").window(SLIDING).agg(n=wf.count()).using(ONE).to_df()
+    second = wr.stream(first).event_time("window_end").window(SLIDING).agg(n=wf.count()).using(ONE)
+    second.explain(mode="spark")
+    assert capsys.readouterr().out.count("EventTimeWatermark") == 1
