@@ -21,6 +21,7 @@ from windrow.spark.packed import PACKED
 from windrow.spark.results import Results, UnpackResults
 from windrow.spark.stages import Stage, StagePlan, StageTask
 from windrow.spark.stateful import StatefulStage
+from windrow.spark.watermark import Watermark
 
 METRICS = "windrow"
 """The name of the observed metrics."""
@@ -81,7 +82,8 @@ class StreamRuntime:
     plan: StagePlan
     identity: dict[str, Any]
     """What is computed, as data: the state of any other query is refused."""
-    is_timed: bool
+    watermark: Watermark | None
+    """What moves time on; None if tuples are in order of arrival."""
     idleness: Idleness | None = None
 
     def run(
@@ -117,12 +119,12 @@ class StreamRuntime:
     ) -> DataFrame:
         keeps_workers = packed.sparkSession.conf.get(KEEP_WORKERS, "true") == "true"
         processor = StatefulStage(
-            stage, self.identity, number, self.is_timed, self.idleness, keeps_workers
+            stage, self.identity, number, self.watermark, self.idleness, keeps_workers
         )
         return packed.groupBy("slot").transformWithStateInPandas(
             processor,
             PACKED,
             "Append",
-            "EventTime" if self.is_timed else "None",
+            "EventTime" if processor.follows_spark else "None",
             None if at_start is None else at_start.groupBy("slot"),
         )

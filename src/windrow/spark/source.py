@@ -68,7 +68,9 @@ class DataFrameSource:
         """Print what will run and why, then Spark's own plan if it is wanted."""
         print(explain_lowering(query, self.df, pattern))
         if with_spark:
-            self.to_df(query, pattern, ordered=False, observation=None).explain()
+            # A name that no query before it has taken.
+            observation = "explained" if self.df.isStreaming else None
+            self.to_df(query, pattern, ordered=False, observation=observation).explain()
 
     def resolve(self, column: object, step: str) -> tuple[DataFrameSource, str]:
         """The name of a column, or of an expression, which becomes a column of the source."""

@@ -37,6 +37,10 @@ class CountWindow(IntervalWindow):
         object.__setattr__(self, "length", length)
         object.__setattr__(self, "slide", slide)
 
+    @property
+    def newest_lag(self) -> int:
+        return 0
+
     def panes(self) -> CountWindow:
         return CountWindow(self.pane_length)
 

@@ -68,6 +68,14 @@ class WindowModel(ABC):
         return time + 1
 
     @property
+    def newest_lag(self) -> int | None:
+        """How far a window's newest row can be behind a watermark that has not fired the window.
+
+        It is in microseconds; None if there is no limit.
+        """
+        return None
+
+    @property
     def shares_tuples(self) -> bool:
         """Whether a row may belong to several windows."""
         return True

@@ -39,5 +39,9 @@ class SlideByTimeWindow(WindowModel):
         object.__setattr__(self, "slide", positive_duration(slide, "SlideByTimeWindow slide"))
         object.__setattr__(self, "origin", instant(origin, "SlideByTimeWindow origin"))
 
+    @property
+    def newest_lag(self) -> int:
+        return self.slide
+
     def closed_at(self, time: int) -> int:
         return self.origin + ((time - self.origin) // self.slide + 1) * self.slide

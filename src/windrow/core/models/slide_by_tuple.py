@@ -35,3 +35,7 @@ class SlideByTupleWindow(WindowModel):
     def __init__(self, length: Duration, slide: int) -> None:
         object.__setattr__(self, "length", positive_duration(length, "SlideByTupleWindow length"))
         object.__setattr__(self, "slide", positive_count(slide, "SlideByTupleWindow slide"))
+
+    @property
+    def newest_lag(self) -> int:
+        return 0

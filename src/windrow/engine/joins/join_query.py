@@ -81,3 +81,15 @@ class JoinQuery:
                 for f in schema
             ]
         return pa.schema(fields)
+
+    def result_lags(self) -> dict[str, int]:
+        """The result columns that keep up with the watermark, and how far they may be behind it.
+
+        By time, a tuple waits for matches, or for the end of its window, as long as its window is.
+        By count, it may wait forever.
+        """
+        if self.time is None or self.by_count:
+            return {}
+        names = self.output_schema().names
+        sides = zip(self.prefixes, self.time, self.lengths, strict=True)
+        return {prefix + time: n for prefix, time, n in sides if prefix + time in names}
