@@ -54,8 +54,7 @@ class Watermark:
         found = []
         if self.lag is not None:
             # Spark has no watermark before 1970, and begins with zero, which says nothing.
-            is_known = sparks is not None and sparks > 0
-            found.append(sparks * 1000 - self.lag if sparks and is_known else BEGINNING)
+            found.append(sparks * 1000 - self.lag if sparks and sparks > 0 else BEGINNING)
         for side in self.own:
             name = f"greatest_{side}"
             memory[name] = max(memory.get(name, BEGINNING), ticks.greatest_of(side))
