@@ -109,8 +109,8 @@ def test_what_does_not_fit_is_named_on_a_stream(spark: SparkSession, tmp_path: P
 
 def test_fields_of_any_name_come_back_from_spark(spark: SparkSession) -> None:
     names = ["a,b", "a:b", "a.b", "a`b", "a b", "größe"]
-    point = ", ".join(f"double(id) as `{name.replace('`', '``')}`" for name in names)
-    df = spark.range(2).selectExpr(point).selectExpr("*", "struct(*) as point")
+    point = [f"double(id) as `{name.replace('`', '``')}`" for name in names]
+    df = spark.range(2).selectExpr(*point).selectExpr("*", "struct(*) as point")
     query = wr.stream(df.coalesce(1)).window(wr.CountWindow(2))
     functions = {"best": wf.skyline(*names), "all": wf.collect("point")}
     (row,) = query.agg(**functions).to_df().collect()

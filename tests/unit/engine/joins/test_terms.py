@@ -122,3 +122,21 @@ def test_buckets_never_decrease_whatever_the_values() -> None:
 def test_what_is_wrong_is_said(build: Callable[[], object], message: str) -> None:
     with pytest.raises(wr.WindrowError, match=message):
         build()
+
+
+def test_a_term_that_narrows_must_define_how() -> None:
+    class Narrow(wr.Term):
+        narrows = "range"
+
+        def columns(self, side: int) -> tuple[str, ...]:
+            return ()
+
+        def describe(self) -> str:
+            return ""
+
+        def verify(self, left: Any, right: Any) -> Any: ...
+
+    with pytest.raises(wr.WindrowError, match=r"narrows by range must define attribute\(\)"):
+        Narrow().attribute(0, pa.table({}))
+    with pytest.raises(wr.WindrowError, match=r"narrows by range must define bounds\(\)"):
+        Narrow().bounds(0, np.zeros(0))
