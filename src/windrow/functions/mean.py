@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
 from windrow.functions.columnar import Values
+from windrow.functions.exact_sum import Total, added, lifted, negated, total
 from windrow.functions.reducible import Reducible, Reduction
 from windrow.functions.types import require_numeric
 
-SumAndCount = tuple[Any, int]
+SumAndCount = tuple[Total, int]
 
 
 class Mean(Invertible[Any, SumAndCount, float], Commutative[Any, SumAndCount, float], Reducible):
@@ -29,16 +30,16 @@ class Mean(Invertible[Any, SumAndCount, float], Commutative[Any, SumAndCount, fl
         return "avg(cast({0} as double))"
 
     def lift(self, value: Any) -> SumAndCount:
-        return value, 1
+        return lifted(value), 1
 
     def combine(self, a: SumAndCount, b: SumAndCount) -> SumAndCount:
-        return a[0] + b[0], a[1] + b[1]
+        return added(a[0], b[0]), a[1] + b[1]
 
     def subtract(self, whole: SumAndCount, older: SumAndCount) -> SumAndCount:
-        return whole[0] - older[0], whole[1] - older[1]
+        return added(whole[0], negated(older[0])), whole[1] - older[1]
 
     def lower(self, partial: SumAndCount) -> float:
-        return float(partial[0] / partial[1])
+        return float(total(partial[0]) / partial[1])
 
     def lower_reductions(self, partials: Sequence[NDArray[Any]]) -> Values:
         counts, sums = partials

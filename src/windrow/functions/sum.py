@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
 from windrow.functions.columnar import Values
+from windrow.functions.exact_sum import Total, added, lifted, negated, total
 from windrow.functions.reducible import COUNT_AND_SUM, Reducible
 from windrow.functions.types import FLOATS, INTEGERS, require_numeric
 
 
-class Sum(Invertible[Any, Any, Any], Commutative[Any, Any, Any], Reducible):
+class Sum(Invertible[Any, Total, Any], Commutative[Any, Total, Any], Reducible):
     """Sums; those of int64 columns wrap modulo 2**64, as in Java."""
 
     reductions = COUNT_AND_SUM
@@ -31,17 +32,17 @@ class Sum(Invertible[Any, Any, Any], Commutative[Any, Any, Any], Reducible):
     def native(self, *inputs: str) -> str | None:
         return "sum({0})"
 
-    def lift(self, value: Any) -> Any:
-        return value
+    def lift(self, value: Any) -> Total:
+        return lifted(value)
 
-    def combine(self, a: Any, b: Any) -> Any:
-        return a + b
+    def combine(self, a: Total, b: Total) -> Total:
+        return added(a, b)
 
-    def subtract(self, whole: Any, older: Any) -> Any:
-        return whole - older
+    def subtract(self, whole: Total, older: Total) -> Total:
+        return added(whole, negated(older))
 
-    def lower(self, partial: Any) -> Any:
-        return partial
+    def lower(self, partial: Total) -> Any:
+        return total(partial)
 
     def lower_reductions(self, partials: Sequence[NDArray[Any]]) -> Values:
         counts, sums = partials

@@ -23,15 +23,23 @@ from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, combine_parti
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import skip_nulls
-from windrow.functions.ranges import reduce_ranges
+from windrow.functions.ranges import reduce_ranges, sum_ranges_with_loss
 from windrow.functions.reducible import Reducible, Reduction
+
+LOST = ".lost"
+
+
+def lost_of(column: str) -> str:
+    """The column of what rounding has lost of the sums of floats in a partial column."""
+    return column + LOST
 
 
 class PartialColumns:
     """The partial columns of an aggregation.
 
-    A function made of counts, sums and extremes of numbers has one column for each of these. The
-    partials of other functions are pickled.
+    A function made of counts, sums and extremes of numbers has one column for each of these. A sum
+    of floats has a second column for what rounding has lost. The partials of other functions are
+    pickled.
     """
 
     def __init__(self, query: WindowQuery) -> None:
@@ -57,7 +65,10 @@ class PartialColumns:
                 continue
             assert isinstance(function, Reducible)
             for i, reduction in enumerate(function.reductions):
-                fields.append((f"{name}#{i}", self._kind(function, reduction)))
+                column, kind = f"{name}#{i}", self._kind(function, reduction)
+                fields.append((column, kind))
+                if reduction.op == "sum" and kind == pa.float64():
+                    fields.append((lost_of(column), kind))
         return pa.schema(fields)
 
     def _kind(self, function: Any, reduction: Reduction) -> pa.DataType:
@@ -97,9 +108,15 @@ class PartialColumns:
     ) -> pa.Array:
         combined = []
         for i, reduction in enumerate(function.reductions):
-            partials = columns.stored[f"{name}#{i}"].values
+            column = f"{name}#{i}"
+            lost = (
+                columns.stored[lost_of(column)].values
+                if lost_of(column) in columns.stored
+                else None
+            )
             operation: Any = "sum" if reduction.op == "count" else reduction.op
-            combined.append(reduce_ranges(partials, windows.lo, windows.hi, operation))
+            partials = columns.stored[column].values
+            combined.append(reduce_ranges(partials, windows.lo, windows.hi, operation, lost))
         values = function.lower_reductions(combined)
         source = function.returns_values_of
         if source is None:
@@ -119,6 +136,8 @@ def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list
             values = values.astype(np.float64, copy=False)
         if reduction.op == "count":
             arrays.append(pa.array(hi - lo))
+        elif reduction.op == "sum" and values.dtype.kind == "f":
+            arrays += map(pa.array, sum_ranges_with_loss(values, lo, hi))
         else:
             arrays.append(pa.array(reduce_ranges(values, lo, hi, reduction.op)))
     return arrays
