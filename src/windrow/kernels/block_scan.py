@@ -94,7 +94,7 @@ def _place_anchors(lo: Positions, hi: Positions) -> Positions:
 
 
 @compiled
-def _longest(lo: Positions, hi: Positions) -> int:
+def longest_of(lo: Positions, hi: Positions) -> int:
     longest = 0
     for r in range(lo.shape[0]):
         longest = max(longest, hi[r] - lo[r])
@@ -105,7 +105,7 @@ def _longest(lo: Positions, hi: Positions) -> int:
 def _scan(
     values: Column, lo: Positions, hi: Positions, code: int, neutral: Any, results: Column
 ) -> None:
-    behind = np.empty(_longest(lo, hi) + 1, dtype=values.dtype)
+    behind = np.empty(longest_of(lo, hi) + 1, dtype=values.dtype)
     start, anchor, reached, ahead = 0, -1, 0, neutral
     for r in range(lo.shape[0]):
         low, high = lo[r], hi[r]
@@ -155,7 +155,7 @@ def _scan_sums(
     values: Column, lost: Any, lo: Positions, hi: Positions, sums: Column, sums_lost: Column
 ) -> None:
     # Like _scan, but each running sum comes with the sum of its rounding errors.
-    longest = _longest(lo, hi)
+    longest = longest_of(lo, hi)
     behind = np.empty(longest + 1, dtype=np.float64)
     behind_lost = np.empty(longest + 1, dtype=np.float64)
     start, anchor, reached, ahead, ahead_lost = 0, -1, 0, 0.0, 0.0
