@@ -22,6 +22,7 @@ class LinearRegression(Commutative[Any, Sums, Line | None], Columnar):
     NaN or an infinity among the values makes every result that depends on it NaN.
     """
 
+    takes_decimals = "floats"
     returns = "struct<slope:double,intercept:double,r2:double>"
 
     def result_type(self, *inputs: str) -> str:

@@ -20,6 +20,7 @@ Points = tuple[tuple[int, Any, Any], ...]
 class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
     """Runs of points; positions keep them in order, however they are combined."""
 
+    takes_decimals = "floats"
     returns = "array<double>"
     takes_position = True
 

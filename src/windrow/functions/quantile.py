@@ -20,6 +20,7 @@ Ordered = tuple[Any, ...]
 class Quantile(Commutative[Any, Ordered, float], Columnar):
     """Sorted runs of values, merged into the sorted window."""
 
+    takes_decimals = "floats"
     function = "quantile"
 
     def __init__(self, column: str, q: float) -> None:

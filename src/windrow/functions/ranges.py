@@ -35,13 +35,18 @@ def reduce_ranges(
 ) -> NDArray[Any]:
     """The sum, least or greatest value of each range.
 
-    If the values are rounded sums, ``lost`` is what rounding has lost of each. Sums are differences
-    of running sums. Extremes come from a block scan if the ranges are in order, and otherwise from
-    the overlapping sparse table, since they are idempotent.
+    Wide integers are only summed, in 256 bits. If the values are rounded sums, ``lost`` is what
+    rounding has lost of each. Sums are differences of running sums. Extremes come from a block scan
+    if the ranges are in order, and otherwise from the overlapping sparse table, since they are
+    idempotent.
 
     >>> reduce_ranges(np.array([4, 1, 3]), np.array([0, 1]), np.array([2, 3]), "max")
     array([4, 3])
     """
+    if values.dtype.kind == "V":
+        from windrow.kernels.wide_integers import sum_wide_ranges
+
+        return sum_wide_ranges(values, lo, hi)
     if operation == "sum":
         from windrow.kernels.prefix_difference import sum_ranges
 

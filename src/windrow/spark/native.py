@@ -79,7 +79,7 @@ def has_native_panes(query: WindowQuery) -> bool:
     partials = PartialColumns(query)
     return all(
         isinstance(f, Reducible)
-        and partials.is_reducible(f)
+        and partials.is_reducible_in_panes(f)
         and all(_is_native(r, [query.types[c] for c in f.columns]) for r in f.reductions)
         for f in partials.functions.values()
     )

@@ -142,9 +142,9 @@ def test_dictionaries_are_held_as_their_values() -> None:
 def test_codes_for_kernels_keep_order_and_equality(kind: pa.DataType, values: list[Any]) -> None:
     storage, column = stored(kind, values)
     codes, dictionary = storage.to_kernel(column)
-    assert [None if c is None else dictionary[c] for c in codes.to_list()] == values
+    assert [None if c is None else dictionary[c].as_py() for c in codes.to_list()] == values
     known = sorted({v for v in values if v is not None})
-    assert dictionary.tolist() == known
+    assert dictionary.to_pylist() == known
 
 
 @pytest.mark.parametrize(

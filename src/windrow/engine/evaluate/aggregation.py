@@ -11,10 +11,15 @@ import pyarrow as pa
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.errors import WindrowError
+from windrow.engine.columns.ddl import type_name
 from windrow.engine.columns.storage import ColumnStorage, Stored
 from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, Known, combine_partials
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Columnar, Values
+from windrow.functions.sum import OVERFLOW
+
+MOST_DIGITS = 76
+"""The digits of integers of 256 bits, for Arrow."""
 
 
 def aggregate(
@@ -25,7 +30,7 @@ def aggregate(
 ) -> pa.Array:
     """The function's result for each window. The columns should be compact: all is read."""
     if isinstance(function, Columnar) and _suits_kernels(function, columns):
-        inputs = [columns.storages[c].to_kernel(columns.stored[c]) for c in function.columns]
+        inputs = kernel_inputs(function, columns)
         values = function.over_ranges([v for v, _ in inputs], windows.lo, windows.hi)
         source = function.returns_values_of
         if source is not None:
@@ -36,31 +41,61 @@ def aggregate(
     return lower_partials(repr(function), function, partials, kind)
 
 
+def kernel_inputs(function: Any, columns: TupleColumns) -> list[tuple[Values, Any]]:
+    """The function's columns in the form that it takes, with dictionaries to decode results."""
+    decimals = None if takes_codes(function) else function.takes_decimals
+    stored = ((columns.storages[c], columns.stored[c]) for c in function.columns)
+    return [storage.to_kernel(column, decimals) for storage, column in stored]
+
+
+def takes_codes(function: Columnar) -> bool:
+    """Whether the function needs only the order and the equality of values."""
+    return function.takes_codes or function.returns_values_of is not None
+
+
 def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
     """Whether kernels can run: codes for objects keep order and equality, but not sums."""
     assert isinstance(function, Aggregate)
-    if function.takes_codes or function.returns_values_of is not None:
+    if takes_codes(function):
         return True
-    return not any(columns.storages[c].is_object for c in function.columns)
+    storages = [columns.storages[c] for c in function.columns]
+    if function.takes_decimals is None and any(s.is_decimal for s in storages):
+        return False
+    return not any(s.is_object for s in storages)
 
 
 def to_arrow(values: Values, kind: pa.DataType) -> pa.Array:
     """Convert kernel results to an Arrow array of the declared type."""
     if values.values.dtype == object:
         return pa.array(values.to_list(), kind)
+    if values.scale is not None:
+        return _to_decimals(values, values.scale, kind)
     mask = None if values.valid is None else ~values.valid
     return pa.array(values.values, mask=mask).cast(kind)
 
 
+def _to_decimals(values: Values, scale: int, kind: pa.DataType) -> pa.Array:
+    """Convert integers of 256 bits to decimals of the declared type."""
+    wide = ColumnStorage(pa.decimal256(MOST_DIGITS, scale))
+    try:
+        return wide.to_arrow(Stored(values.values, values.valid)).cast(kind)
+    except pa.ArrowInvalid:
+        raise OverflowError(f"{OVERFLOW}, {type_name(kind)}") from None
+
+
 def decode(values: Values, storage: ColumnStorage, dictionary: Any, kind: pa.DataType) -> pa.Array:
     """Convert kernel results that consist of a column's values back to these values."""
-    if values.values.dtype != object and dictionary is None:
+    if values.values.dtype != object:
+        if dictionary is not None:
+            mask = None if values.valid is None else ~values.valid
+            return dictionary.take(pa.array(values.values, mask=mask)).cast(kind)
         as_stored = values.values
         if pa.types.is_boolean(storage.kind):
             as_stored = as_stored.astype(np.bool_)
         return storage.to_arrow(Stored(as_stored, values.valid)).cast(kind)
     if dictionary is not None:
-        return pa.array([_mapped(v, dictionary.__getitem__) for v in values.to_list()], kind)
+        known = dictionary.to_pylist()
+        return pa.array([_mapped(v, known.__getitem__) for v in values.to_list()], kind)
     if not (storage.is_temporal or pa.types.is_boolean(storage.kind)):
         return pa.array(values.to_list(), kind)
 

@@ -9,14 +9,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
-from windrow.engine.columns.storage import ColumnStorage
+from windrow.engine.columns.storage import ColumnStorage, decimals_of
 from windrow.engine.evaluate.aggregation import (
+    MOST_DIGITS,
     decode,
+    kernel_inputs,
     lower_partials,
     scalar_partials,
+    takes_codes,
     to_arrow,
 )
 from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, combine_partials
@@ -38,8 +42,8 @@ class PartialColumns:
     """The partial columns of an aggregation.
 
     A function made of counts, sums and extremes of numbers has one column for each of these. A sum
-    of floats has a second column for what rounding has lost. The partials of other functions are
-    pickled.
+    of floats has a second column for what rounding has lost; a sum of decimals is one of 256 bits.
+    The partials of other functions are pickled.
     """
 
     def __init__(self, query: WindowQuery) -> None:
@@ -50,11 +54,25 @@ class PartialColumns:
 
     def is_reducible(self, function: Aggregate[Any, Any, Any]) -> bool:
         """Whether its partials are counts of anything, or sums and extremes of numbers."""
-        return isinstance(function, Reducible) and not any(
-            self.storages[function.columns[r.column]].is_object
+        if not isinstance(function, Reducible):
+            return False
+        reduced = self._reduced(function)
+        takes_decimals = function.takes_decimals == "exactly" or takes_codes(function)
+        return not any(s.is_object or (s.is_decimal and not takes_decimals) for s in reduced)
+
+    def is_reducible_in_panes(self, function: Aggregate[Any, Any, Any]) -> bool:
+        """Whether kernels and Spark can reduce tuples to partials of panes in one pass."""
+        if not self.is_reducible(function):
+            return False
+        return not any(storage.is_decimal for storage in self._reduced(function))
+
+    def _reduced(self, function: Any) -> list[ColumnStorage]:
+        """The columns of which sums or extremes are taken."""
+        return [
+            self.storages[function.columns[r.column]]
             for r in function.reductions
             if r.column is not None and r.op != "count"
-        )
+        ]
 
     @property
     def schema(self) -> pa.Schema:
@@ -75,6 +93,9 @@ class PartialColumns:
         if reduction.op == "count" or reduction.column is None:
             return pa.int64()
         storage = self.storages[function.columns[reduction.column]]
+        if storage.is_decimal:
+            is_sum = reduction.op == "sum"
+            return pa.decimal256(MOST_DIGITS, storage.kind.scale) if is_sum else storage.kind
         if reduction.as_float:
             return pa.float64()
         return pa.float64() if pa.types.is_floating(storage.kind) else pa.int64()
@@ -106,41 +127,57 @@ class PartialColumns:
     def _lower(
         self, name: str, function: Any, columns: TupleColumns, windows: FiredWindows
     ) -> pa.Array:
-        combined = []
+        combined, scale, dictionary = [], None, None
         for i, reduction in enumerate(function.reductions):
             column = f"{name}#{i}"
-            lost = (
-                columns.stored[lost_of(column)].values
-                if lost_of(column) in columns.stored
-                else None
-            )
+            storage, partials = columns.storages[column], columns.stored[column]
+            lost = columns.stored.get(lost_of(column))
             operation: Any = "sum" if reduction.op == "count" else reduction.op
-            partials = columns.stored[column].values
-            combined.append(reduce_ranges(partials, windows.lo, windows.hi, operation, lost))
-        values = function.lower_reductions(combined)
+            if storage.is_decimal and operation == "sum":
+                scale = storage.kind.scale
+            values, dictionary = storage.to_kernel(partials, None if scale is None else "exactly")
+            (known,), lo, hi = skip_nulls([values], windows.lo, windows.hi)
+            given = None if lost is None else lost.values
+            combined.append(reduce_ranges(known, lo, hi, operation, given))
+        if scale is not None:
+            return to_arrow(function.lower_decimals(combined, scale), self.kinds[name])
+        found = function.lower_reductions(combined)
         source = function.returns_values_of
         if source is None:
-            return to_arrow(values, self.kinds[name])
-        return decode(values, self.storages[function.columns[source]], None, self.kinds[name])
+            return to_arrow(found, self.kinds[name])
+        return decode(found, self.storages[function.columns[source]], dictionary, self.kinds[name])
 
 
 def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list[pa.Array]:
     arrays = []
-    inputs = [columns.storages[c].to_kernel(columns.stored[c])[0] for c in function.columns]
+    inputs = kernel_inputs(function, columns)
     for reduction in function.reductions:
         if reduction.column is None:
             arrays.append(pa.array(windows.hi - windows.lo))
             continue
-        (values,), lo, hi = skip_nulls([inputs[reduction.column]], windows.lo, windows.hi)
-        if reduction.as_float:
+        column, dictionary = inputs[reduction.column]
+        (values,), lo, hi = skip_nulls([column], windows.lo, windows.hi)
+        if reduction.as_float and column.scale is None:
             values = values.astype(np.float64, copy=False)
         if reduction.op == "count":
             arrays.append(pa.array(hi - lo))
         elif reduction.op == "sum" and values.dtype.kind == "f":
             arrays += map(pa.array, sum_ranges_with_loss(values, lo, hi))
         else:
-            arrays.append(pa.array(reduce_ranges(values, lo, hi, reduction.op)))
+            found = reduce_ranges(values, lo, hi, reduction.op)
+            arrays.append(_array_of(found, lo < hi, column.scale, dictionary))
     return arrays
+
+
+def _array_of(
+    found: NDArray[Any], are_known: NDArray[np.bool_], scale: int | None, dictionary: Any
+) -> pa.Array:
+    """The partials of a reduction; those that are not known are null if they are decimals."""
+    if scale is not None:
+        return decimals_of(found, pa.decimal256(MOST_DIGITS, scale))
+    if dictionary is not None:
+        return dictionary.take(pa.array(found, mask=~are_known))
+    return pa.array(found)
 
 
 def order_positions(columns: TupleColumns, order: Sequence[str], length: int) -> list[Any]:
