@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal
 from typing import Any
 
+DECIMAL_DIGITS = 128
+"""The digits that Decimals are computed with, whatever the context of the thread.
+
+Enough for sums of products of two 38-digit columns over any number of tuples."""
 Total = Any
 """An int or a Decimal, or ``(sum, lost)`` of floats."""
+
+_EXACT = Context(prec=DECIMAL_DIGITS)
 
 
 def lifted(value: Any) -> Total:
@@ -22,6 +29,8 @@ def added(a: Total, b: Total) -> Total:
     >>> total(added(added(lifted(1e16), lifted(1.0)), lifted(-1e16)))
     1.0
     """
+    if isinstance(a, Decimal):
+        return _EXACT.add(a, b)
     if not isinstance(a, tuple) or not isinstance(b, tuple):
         return a + b
     head = a[0] + b[0]
@@ -34,6 +43,8 @@ def added(a: Total, b: Total) -> Total:
 
 def negated(a: Total) -> Total:
     """The sum of the values with the opposite sign."""
+    if isinstance(a, Decimal):
+        return a.copy_negate()
     return tuple(-part for part in a) if isinstance(a, tuple) else -a
 
 

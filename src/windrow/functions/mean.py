@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
 from windrow.functions.columnar import Values
-from windrow.functions.exact_sum import Total, added, lifted, negated, total
+from windrow.functions.exact_sum import DECIMAL_DIGITS, Total, added, lifted, negated, total
 from windrow.functions.reducible import Reducible, Reduction
 from windrow.functions.sum import or_overflow
 from windrow.functions.types import MOST_DIGITS, decimal_digits, decimal_type, require_numeric
@@ -21,7 +21,6 @@ SumAndCount = tuple[Total, int]
 
 MORE_DIGITS = 4
 """How many digits the mean of decimals has behind their last one, as in Spark."""
-DIGITS_OF_QUOTIENTS = 128
 EXACT_SCALE = MOST_DIGITS + 1
 """Spark rounds the mean of decimals to this scale before it rounds it to that of the result."""
 
@@ -75,7 +74,7 @@ def _divided(whole: Decimal, count: int) -> Decimal:
     exponent = whole.as_tuple().exponent
     assert isinstance(exponent, int)
     finer = min(MORE_DIGITS - exponent, MOST_DIGITS)
-    with localcontext(prec=DIGITS_OF_QUOTIENTS, rounding=ROUND_HALF_UP):
+    with localcontext(prec=DECIMAL_DIGITS, rounding=ROUND_HALF_UP):
         exact = (whole / count).quantize(Decimal(1).scaleb(-EXACT_SCALE))
         return exact.quantize(Decimal(1).scaleb(-finer))
 

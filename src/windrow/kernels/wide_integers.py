@@ -22,8 +22,8 @@ Words = NDArray[np.uint64]
 
 def words_of(column: Column) -> Words:
     """The words of a column of wide integers, one row per value."""
-    words = np.ascontiguousarray(column).view(np.uint64).reshape(len(column), -1)
-    return read_only(words)
+    words = np.ascontiguousarray(column).view(np.uint64)
+    return read_only(words.reshape(len(column), column.dtype.itemsize // 8))
 
 
 def sum_wide_ranges(values: Column, lo: ArrayLike, hi: ArrayLike) -> Column:

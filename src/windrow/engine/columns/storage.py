@@ -132,7 +132,7 @@ class ColumnStorage:
         if self.is_object:
             return pa.array(stored.values.tolist(), self.kind)
         if self.is_decimal:
-            array = decimals_of(stored.values, self.kind)
+            array = decimals_of(as_wide(stored.values), self.kind)
             if stored.valid is None:
                 return array
             return pc.if_else(pa.array(stored.valid), array, pa.scalar(None, self.kind))
@@ -146,8 +146,8 @@ class ColumnStorage:
         """The values for kernels, and a dictionary to decode results, if one is needed.
 
         They are int64 or float64. Objects become codes that keep their order and equality, into a
-        dictionary in Arrow; nested ones are only numbered. So do decimals, unless they are to be
-        taken as floats or exactly.
+        dictionary in Arrow; nested ones are only numbered. Decimals are taken as floats or exactly,
+        as wide integers. Otherwise they become int64, or codes if that is too short.
         """
         if self.is_decimal and decimals is not None:
             from windrow.kernels.wide_integers import floats_of_wide
@@ -159,6 +159,12 @@ class ColumnStorage:
             is_float = stored.values.dtype.kind == "f"
             values = stored.values.astype(np.float64 if is_float else np.int64, copy=False)
             return Values(values, stored.valid), None
+        if self.is_decimal:
+            from windrow.kernels.wide_integers import words_of
+
+            low, high = words_of(stored.values).view(np.int64).T[:2]
+            if (low >> 63 == high).all():
+                return Values(low, stored.valid), None
         array = self.to_arrow(stored)
         valid = np.asarray(pc.is_valid(array)) if array.null_count else None
         if pa.types.is_nested(self.kind):
@@ -170,6 +176,13 @@ class ColumnStorage:
         found = np.asarray(encoded.indices.fill_null(0))
         codes = rank[found] if len(rank) else np.zeros(len(array), np.int64)
         return Values(codes, valid), encoded.dictionary.take(order)
+
+
+def as_wide(values: NDArray[Any]) -> NDArray[Any]:
+    """Integers of 128 bits with the value of int64; others as they are."""
+    if values.dtype.kind == "V":
+        return values
+    return np.column_stack([values, values >> 63]).view("V16").reshape(len(values))
 
 
 def decimals_of(values: NDArray[Any], kind: pa.DataType) -> pa.Array:

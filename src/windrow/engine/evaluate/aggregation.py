@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import localcontext
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from windrow.core.aggregate import Aggregate
 from windrow.core.errors import WindrowError
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.columns.storage import ColumnStorage, Stored
-from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, Known, combine_partials
+from windrow.engine.evaluate.partial_ranges import Known, combine_partials
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Columnar, Values
+from windrow.functions.exact_sum import DECIMAL_DIGITS
 from windrow.functions.sum import OVERFLOW
 
 MOST_DIGITS = 76
@@ -96,6 +97,9 @@ def decode(values: Values, storage: ColumnStorage, dictionary: Any, kind: pa.Dat
     if dictionary is not None:
         known = dictionary.to_pylist()
         return pa.array([_mapped(v, known.__getitem__) for v in values.to_list()], kind)
+    if storage.is_decimal:
+        unit = Decimal(1).scaleb(-storage.kind.scale)
+        return pa.array([_mapped(v, unit.__mul__) for v in values.to_list()], kind)
     if not (storage.is_temporal or pa.types.is_boolean(storage.kind)):
         return pa.array(values.to_list(), kind)
 

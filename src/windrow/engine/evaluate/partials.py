@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
@@ -23,19 +22,18 @@ from windrow.engine.evaluate.aggregation import (
     takes_codes,
     to_arrow,
 )
-from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, combine_partials
+from windrow.engine.evaluate.partial_ranges import combine_partials
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
-from windrow.functions.columnar import skip_nulls
+from windrow.functions.columnar import Values, skip_nulls
+from windrow.functions.exact_sum import DECIMAL_DIGITS
 from windrow.functions.ranges import reduce_ranges, sum_ranges_with_loss
 from windrow.functions.reducible import Reducible, Reduction
-
-LOST = ".lost"
 
 
 def lost_of(column: str) -> str:
     """The column of what rounding has lost of the sums of floats in a partial column."""
-    return column + LOST
+    return f"{column}.lost"
 
 
 class PartialColumns:
@@ -124,6 +122,23 @@ class PartialColumns:
             wholes = combine_partials(function, partials, windows.lo, windows.hi)
         return lower_partials(name, function, wholes, self.kinds[name])
 
+    def completed(self, stored: pa.Table) -> pa.Table:
+        """Partials that an older version may have stored, with the columns of this one.
+
+        Older versions did not store what rounding has lost, and pickled the partials of decimals.
+        """
+        for name, function in self.functions.items():
+            if f"{name}#" in stored.column_names and self.is_reducible(function):
+                pickled = stored[f"{name}#"].to_pylist()
+                counts, values = _unpickled([pickle.loads(p) for p in pickled])
+                kind = self.schema.field(f"{name}#1").type
+                stored = stored.append_column(f"{name}#0", pa.array(counts, pa.int64()))
+                stored = stored.append_column(f"{name}#1", pa.array(values, kind))
+        for name in self.schema.names:
+            if name not in stored.column_names:
+                stored = stored.append_column(name, pa.array(np.zeros(len(stored))))
+        return stored
+
     def _lower(
         self, name: str, function: Any, columns: TupleColumns, windows: FiredWindows
     ) -> pa.Array:
@@ -148,6 +163,20 @@ class PartialColumns:
         return decode(found, self.storages[function.columns[source]], dictionary, self.kinds[name])
 
 
+def _unpickled(partials: Sequence[Any]) -> tuple[list[int], list[Any]]:
+    """Counts, and sums or extremes, of pickled partials of one function of decimals."""
+    counts, values = [], []
+    for partial in partials:
+        if partial is None:
+            value, count = None, 0
+        else:
+            # Only a mean has a count; for the others it matters whether there is a value.
+            value, count = partial[0] if isinstance(partial[0], tuple) else (partial[0], 1)
+        counts.append(count)
+        values.append(value)
+    return counts, values
+
+
 def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list[pa.Array]:
     arrays = []
     inputs = kernel_inputs(function, columns)
@@ -165,19 +194,15 @@ def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list
             arrays += map(pa.array, sum_ranges_with_loss(values, lo, hi))
         else:
             found = reduce_ranges(values, lo, hi, reduction.op)
-            arrays.append(_array_of(found, lo < hi, column.scale, dictionary))
+            storage = columns.storages[function.columns[reduction.column]]
+            if column.scale is not None:
+                arrays.append(decimals_of(found, pa.decimal256(MOST_DIGITS, column.scale)))
+            elif storage.is_decimal:
+                extremes = Values.where(lo < hi, found)
+                arrays.append(decode(extremes, storage, dictionary, storage.kind))
+            else:
+                arrays.append(pa.array(found))
     return arrays
-
-
-def _array_of(
-    found: NDArray[Any], are_known: NDArray[np.bool_], scale: int | None, dictionary: Any
-) -> pa.Array:
-    """The partials of a reduction; those that are not known are null if they are decimals."""
-    if scale is not None:
-        return decimals_of(found, pa.decimal256(MOST_DIGITS, scale))
-    if dictionary is not None:
-        return dictionary.take(pa.array(found, mask=~are_known))
-    return pa.array(found)
 
 
 def order_positions(columns: TupleColumns, order: Sequence[str], length: int) -> list[Any]:

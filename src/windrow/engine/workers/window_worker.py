@@ -15,7 +15,6 @@ from windrow.engine.columns.arrays import Int64s, sort_keys
 from windrow.engine.columns.control import AXIS, CODE, TIME
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.columns.storage import ColumnStorage, Stored, concatenate
-from windrow.engine.evaluate.partials import LOST
 from windrow.engine.state.chunks import Chunk, ChunkLog
 from windrow.engine.state.worker_state import State, chunks_of
 from windrow.engine.window_query import WindowQuery
@@ -230,13 +229,13 @@ class WindowWorker(KeyedWorker):
     def _to_table(self, chunk: Chunk) -> pa.Table:
         return pa.table({CODE: chunk.codes, **self.named(chunk.columns).to_arrow()})
 
+    def completed(self, stored: pa.Table) -> pa.Table:
+        """A stored chunk with all columns, including those that older versions did not store."""
+        return stored
+
     def _chunk(self, name: str, read: Callable[[], pa.Table]) -> Chunk:
         """Read the chunk stored under this name."""
-        table = read()
-        for missing in self.storages.keys() - set(table.column_names):
-            assert missing.endswith(LOST)
-            # Not stored by older versions: as far as they tell, nothing was lost.
-            table = table.append_column(missing, pa.array(np.zeros(len(table))))
+        table = self.completed(read())
         columns = {n: s.store(table[n]) for n, s in self.storages.items()}
         columns[AXIS] = Stored(np.asarray(table[AXIS].to_numpy()))
         first, last = map(int, name.split("-"))
