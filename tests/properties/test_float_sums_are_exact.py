@@ -1,11 +1,13 @@
-"""Sums of floats that nearly cancel are as exact in every pattern as one rounding of the sum."""
+"""Sums and lines of floats that nearly cancel are exact in every pattern and batch split."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,14 +33,16 @@ values = st.one_of(
 @given(
     st.data(), models_in_milliseconds, st.lists(st.tuples(st.integers(0, 1), values), min_size=3)
 )
-def test_sums_and_means_that_cancel_equal_fsum(
+def test_sums_means_and_lines_that_cancel_are_exact(
     data: st.DataObject, model: WindowModel, drawn: list[tuple[int, float | None]]
 ) -> None:
     rows: list[dict[str, Any]] = [
         {"k": k, "t": i * 700, "x": x, "d": i} for i, (k, x) in enumerate(drawn)
     ]
     query = wr.stream(SCHEMA.empty_table()).key_by("k").event_time("t").window(model)
-    query = query.agg(total=wf.sum("x"), mean=wf.mean("x"), n=wf.count("x"))
+    query = query.agg(
+        total=wf.sum("x"), mean=wf.mean("x"), n=wf.count("x"), line=wf.linear_regression("x", "d")
+    )
     pattern = data.draw(patterns(model, True))
     complete = query.window_query()
     runner = WindowRunner(complete, window_stages(complete, pattern, data.draw(st.booleans())))
@@ -60,7 +64,25 @@ def test_sums_and_means_that_cancel_equal_fsum(
         assert math.isclose(result["total"], total, rel_tol=1e-9, abs_tol=1e-12)
         assert math.isclose(result["mean"], total / len(known), rel_tol=1e-9, abs_tol=1e-12)
         assert math.isclose(wf.sum("x").over(known) or 0.0, total, rel_tol=1e-9, abs_tol=1e-12)
+        points = [(row["x"], row["d"]) for row in window.rows if row["x"] is not None]
+        assert (result["line"] is None) == (len(points) < 2)
+        if len(points) > 1:
+            assert result["line"] == pytest.approx(exact_line(points), rel=1e-9, abs=1e-12)
     assert not got
+
+
+def exact_line(points: list[tuple[float, int]]) -> dict[str, float]:
+    y, x = ([Fraction(v) for v in column] for column in zip(*points, strict=True))
+    n = len(points)
+    xx, yy = (n * sum(v * v for v in column) - sum(column) ** 2 for column in (x, y))
+    xy = n * sum(x[i] * y[i] for i in range(n)) - sum(x) * sum(y)
+    slope = xy / xx
+    r2 = xy * xy / (xx * yy) if yy else 1
+    return {
+        "slope": float(slope),
+        "intercept": float((sum(y) - slope * sum(x)) / n),
+        "r2": float(r2),
+    }
 
 
 def test_a_sum_that_cancels_is_the_same_in_every_pattern() -> None:

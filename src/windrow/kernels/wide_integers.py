@@ -15,8 +15,8 @@ from windrow.kernels.columns import Column, Positions, as_ranges, read_only
 from windrow.kernels.compiled import compiled
 from windrow.kernels.double_double import add, divide
 
-WIDE, WIDER = np.dtype("V16"), np.dtype("V32")
-"""The types of columns of 128 and of 256 bits."""
+WIDER = np.dtype("V32")
+"""The type of a column of integers of 256 bits."""
 Words = NDArray[np.uint64]
 
 
@@ -33,7 +33,7 @@ def sum_wide_ranges(values: Column, lo: ArrayLike, hi: ArrayLike) -> Column:
 
     Ordering: none. Algebra: invertible. Time O(n + ranges), space O(n).
 
-    >>> ones = np.array([1, 0, 2, 0], np.uint64).view(WIDE)
+    >>> ones = np.array([1, 0, 2, 0], np.uint64).view("V16")
     >>> words_of(sum_wide_ranges(ones, [0], [2]))
     array([[3, 0, 0, 0]], dtype=uint64)
     """
@@ -141,7 +141,7 @@ def _negate(number: Words) -> None:
 def floats_of_wide(values: Column, scale: int) -> NDArray[np.float64]:
     """Integers of 128 bits divided by ``10**scale``, as the nearest floats.
 
-    >>> floats_of_wide(np.array([3, 0], np.uint64).view(WIDE), 1)
+    >>> floats_of_wide(np.array([3, 0], np.uint64).view("V16"), 1)
     array([0.3])
     """
     power = float(10**scale)
