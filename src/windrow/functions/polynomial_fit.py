@@ -70,10 +70,11 @@ def polynomial_fit(y: str, x: str, degree: int) -> PolynomialFit:
     The fit uses the Levenberg-Marquardt method. The result is null if there are at most ``degree``
     distinct x, or if a coordinate is not finite. Points with a null coordinate are skipped.
 
-    The coefficients are exact to 1e-9 if ``(|x| / half the width of the window) ** degree`` is at
-    most 1e18, as for microseconds since 1970 and windows of a second at degree 2. To compute values
-    of the polynomial so far from 0, a double has too few digits: subtract a nearby constant from x
-    before the fit.
+    The coefficient of ``x**k`` is exact to 1e-9 of itself or of ``max(|y|) / |x|**k``, whichever is
+    greater, if ``(|x| / half the width of the window) ** degree`` is at most 1e18, as for
+    microseconds since 1970 in windows of four seconds at degree 2. To compute values of a
+    polynomial so far from 0, a double has too few digits: subtract a nearby constant from x before
+    the fit.
 
     >>> fit = polynomial_fit("y", "x", degree=2).over([(1, 0), (2, 1), (5, 2), (10, 3)])
     >>> [round(c, 6) + 0.0 for c in fit]

@@ -179,3 +179,19 @@ def test_polynomial_of_a_line_over_seconds_since_1970_has_no_other_terms() -> No
     x = 1_700_000_000 + np.arange(60)
     fit = wf.polynomial_fit("y", "x", 2).over(zip((2 * x).tolist(), x.tolist(), strict=True))
     assert fit == pytest.approx([0.0, 2.0, 0.0], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("degree", "half_width"), [(2, 1_700_000), (3, 1_700_000_000), (5, 10**11)]
+)
+@pytest.mark.parametrize("noise", [0.0, 1e6])
+def test_coefficients_are_as_exact_as_documented_at_the_limit(
+    degree: int, half_width: int, noise: float
+) -> None:
+    x = 1_700_000_000_000_000 + np.linspace(-half_width, half_width, 40).astype(np.int64)
+    y = np.round(2.0 * x + noise * NOISE[:40])
+    fit = wf.polynomial_fit("y", "x", degree).over(zip(y.tolist(), x.tolist(), strict=True))
+    assert fit is not None
+    for k, exact in enumerate(exact_fit(x.tolist(), y.tolist(), degree)):
+        tolerance = 1e-9 * max(abs(exact), 3.4e15 / 1.7e15**k)
+        assert abs(fit[k] - exact) <= tolerance
