@@ -35,3 +35,28 @@ def require_orderable(function: str, type_name: str) -> None:
     """Raise if the values of a column have no order."""
     if type_name.startswith(("array", "struct", "map", "void")):
         raise WindrowError(f"{function} takes columns that can be ordered", f"one of {type_name}")
+
+
+MOST_DIGITS = 38
+"""The most digits a decimal can have."""
+
+
+def decimal_digits(type_name: str) -> tuple[int, int] | None:
+    """The precision and the scale of a decimal type; None for other types.
+
+    >>> decimal_digits("decimal(10,2)"), decimal_digits("double")
+    ((10, 2), None)
+    """
+    if not type_name.startswith("decimal"):
+        return None
+    precision, scale = map(int, re.findall(r"\d+", type_name))
+    return precision, scale
+
+
+def decimal_type(precision: int, scale: int) -> str:
+    """The decimal type with so many digits, or as many as there can be.
+
+    >>> decimal_type(42, 4)
+    'decimal(38,4)'
+    """
+    return f"decimal({min(precision, MOST_DIGITS)},{min(scale, MOST_DIGITS)})"

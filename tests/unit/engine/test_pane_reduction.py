@@ -78,6 +78,7 @@ def test_means_of_integers_are_summed_as_floats() -> None:
     assert columns_of(panes) == {
         "mean#0": [2],
         "mean#1": [2.0**64],
+        "mean#1.lost": [0.0],
         "total#0": [2],
         "total#1": [-2],
     }
