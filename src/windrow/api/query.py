@@ -13,6 +13,7 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import WindowModel
+from windrow.core.types import is_comparable, is_plain, refused
 from windrow.core.window import Window
 from windrow.patterns import Pattern, check_pattern
 
@@ -64,8 +65,8 @@ class Query:
         query, names = self._resolved("key_by", columns)
         for name in names:
             kind = query.source.types[name]
-            if kind.startswith(("map", "array")):
-                raise WindrowError("a key cannot be a map or an array", f"{name!r} of {kind}")
+            if not is_comparable(kind):
+                raise refused("a key must be of plain values, or of structs of them", kind, name)
         return replace(query, keys=names)._checked()
 
     def event_time(
@@ -112,8 +113,8 @@ class Query:
         query, names = self._resolved("order_by", columns)
         for name in names:
             kind = query.source.types[name]
-            if kind.startswith(("map", "array", "struct")):
-                raise WindrowError("order_by takes columns of plain values", f"{name!r} of {kind}")
+            if not is_plain(kind):
+                raise refused("order_by takes columns of plain values", kind, name)
         return replace(query, ordered_by=names)._checked()
 
     def window(self, model: WindowModel, open_windows: OpenWindows = "emit") -> Query:
@@ -125,9 +126,11 @@ class Query:
             raise WindrowError(
                 'open_windows must be "emit" or "drop"', received("open_windows", open_windows)
             )
-        self._resolved(type(model).__name__, model.columns, at_least=0)
-        model.check_types(self.source.types)
-        return replace(self, model=model, open_windows=open_windows)._checked()
+        query, names = self._resolved(type(model).__name__, model.columns, at_least=0)
+        if names != model.columns:
+            model = model.with_columns(names)
+        model.check_types(query.source.types)
+        return replace(query, model=model, open_windows=open_windows)._checked()
 
     def agg(self, **functions: Aggregate[Any, Any, Any]) -> Query:
         """Aggregates of each window, by result name."""
@@ -136,7 +139,7 @@ class Query:
         for name, function in functions.items():
             query, columns = query._resolved(name, function.columns, at_least=0)
             named[name] = function
-            if any(not isinstance(c, str) for c in function.columns):
+            if columns != tuple(function.columns):
                 named[name] = copy(function)
                 named[name].columns = columns
         return query._computing(Aggregation(named))
@@ -235,7 +238,7 @@ class Query:
         from windrow.api.checks import check_columns, check_result_names
 
         query = self.window_query()
-        check_result_names(query)
+        check_result_names(query, is_case_sensitive=self.source.is_case_sensitive)
         check_columns(query)
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)

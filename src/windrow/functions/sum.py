@@ -9,9 +9,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
+from windrow.core.types import FLOATS, INTEGERS
 from windrow.functions.columnar import Values
 from windrow.functions.reducible import COUNT_AND_SUM, Reducible
-from windrow.functions.types import FLOATS, INTEGERS, require_numeric
+from windrow.functions.types import require_numeric
 
 
 class Sum(Invertible[Any, Any, Any], Commutative[Any, Any, Any], Reducible):

@@ -28,12 +28,12 @@ from windrow.spark.idleness import Idleness
 from windrow.spark.intake import ClockIntake, Intake
 from windrow.spark.packed import PACKED, Exchange
 from windrow.spark.results import Results
-from windrow.spark.rows import result_fields, schema_of, time_of, tuples
+from windrow.spark.rows import quoted, result_fields, schema_of, time_of, tuples
 from windrow.spark.runtime import METRICS, StreamRuntime
 from windrow.spark.session import make_ready_for_streams
 from windrow.spark.stages import StagePlan
 
-_WATERMARK = "windrow_watermark"
+_WATERMARK = "windrow.watermark"
 _DELAY = "spark.watermarkDelayMs"
 """Spark's metadata of a column that has a watermark."""
 
@@ -135,7 +135,7 @@ def with_watermark(df: DataFrame, name: str, time: Column, delay: int) -> DataFr
     milliseconds, rest = divmod(delay, 1000)
     # Watermarks are timestamps in whole milliseconds: the rest of the delay is taken off before.
     marked_df = df.withColumn(_WATERMARK, F.timestamp_micros(time - rest))
-    return marked_df.withWatermark(_WATERMARK, f"{milliseconds} milliseconds")
+    return marked_df.withWatermark(quoted(_WATERMARK), f"{milliseconds} milliseconds")
 
 
 def _schema(query: WindowQuery, fields: pa.Schema, df: DataFrame) -> StructType:

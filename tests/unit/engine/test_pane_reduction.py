@@ -30,7 +30,8 @@ def tuples() -> pa.Table:
 
 
 def query(**functions: Any) -> WindowQuery:
-    windowed = wr.stream(tuples()).key_by("k").event_time(TIME).window(wr.TimeWindow(20, 10, 5))
+    named = tuples().rename_columns(["k", "t", "x", "y", "s"])
+    windowed = wr.stream(named).key_by("k").event_time("t").window(wr.TimeWindow(20, 10, 5))
     return windowed.agg(**functions).window_query()
 
 
