@@ -139,7 +139,8 @@ class Query:
         for name, function in functions.items():
             query, columns = query._resolved(name, function.columns, at_least=0)
             named[name] = function
-            if columns != tuple(function.columns):
+            # Not compared: an expression would give another one.
+            if any(own is not c for own, c in zip(columns, function.columns, strict=True)):
                 named[name] = copy(function)
                 named[name].columns = columns
         return query._computing(Aggregation(named))

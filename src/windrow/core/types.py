@@ -13,7 +13,7 @@ _PLAIN = re.compile(
     r"|(?:var)?char\(\d+\)|timestamp|timestamp_ntz|time\(\d\)"
     r"|interval (?:day|hour|minute|second)(?: to (?:hour|minute|second))?"
     # Arrow's own types, which tables may have.
-    r"|uint\d+|halffloat|time(?:32|64)\[\w+\]|duration\[\w+\]|fixed_size_binary\[\d+\]"
+    r"|uint\d+|time(?:32|64)\[\w+\]|duration\[\w+\]|fixed_size_binary\[\d+\]"
 )
 _COLLATED = re.compile(r"string collate (\w+)")
 

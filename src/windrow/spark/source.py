@@ -7,11 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
 
 from windrow.core.errors import WindrowError
 from windrow.core.names import check_names, same_name
+from windrow.engine.joins.attributes import COLLATION
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
@@ -34,8 +37,9 @@ class DataFrameSource:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns as Arrow has them."""
-        return to_arrow_schema(self.df.schema, timezone="UTC")
+        """The columns as Arrow has them, with the collations of strings as metadata."""
+        fields = [_arrow_field(f) for f in self.df.schema.fields]
+        return pa.schema(fields)
 
     @staticmethod
     def of(data: object) -> DataFrameSource | None:
@@ -106,6 +110,18 @@ class DataFrameSource:
         whose = "another expression" if same in self.made else "a column"
         rule = f"{step}: the expression has the name of {whose}, {same!r}"
         raise WindrowError(rule, repr(column), 'give it another with .alias("name").')
+
+
+def _arrow_field(field: StructField) -> pa.Field:
+    kind = field.dataType
+    try:
+        made = to_arrow_schema(StructType([field]), timezone="UTC").field(0)
+    except PySparkException:
+        rule = f"Spark cannot hand a column of {kind.simpleString()} to Python"
+        raise WindrowError(rule, repr(field.name), "cast the column, or leave it out.") from None
+    if isinstance(kind, StringType) and kind != StringType():
+        return made.with_metadata({COLLATION: kind.collation})
+    return made
 
 
 _SORT_ORDER = re.compile(r"(ASC|DESC) NULLS (FIRST|LAST)'>$")

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from windrow.engine.columns.held import result_type
 from windrow.engine.joins.attributes import SIDES
 from windrow.engine.joins.terms.predicate import Predicate
 
@@ -71,7 +72,9 @@ class JoinQuery:
                 break
             is_optional = self.how in (("right_outer", "left_outer")[side], "full_outer")
             fields += [
-                pa.field(self.prefixes[side] + f.name, f.type, f.nullable or is_optional)
+                pa.field(
+                    self.prefixes[side] + f.name, result_type(f.type), f.nullable or is_optional
+                )
                 for f in schema
             ]
         return pa.schema(fields)
