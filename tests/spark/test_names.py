@@ -149,7 +149,7 @@ def test_collated_strings_are_refused_where_they_would_be_compared(
     df: DataFrame, collation: str
 ) -> None:
     plain = df.withColumn("s", F.col("k").cast("string"))
-    collated = df.withColumn("s", plain.s.cast(f"string collate {collation}"))
+    collated = plain.withColumn("s", plain.s.cast(f"string collate {collation}"))
     collated = collated.withColumn("p", F.struct("s"))
     stream = wr.stream(collated).event_time("t").window(wr.TimeWindow(4))
     functions = [
