@@ -10,7 +10,7 @@ INTEGERS = ("tinyint", "smallint", "int", "bigint")
 FLOATS = ("float", "double")
 _PLAIN = re.compile(
     r"tinyint|smallint|int|bigint|float|double|decimal\(\d+,-?\d+\)|boolean|string|binary|date"
-    r"|(?:var)?char\(\d+\)|timestamp|timestamp_ntz|time\(\d\)"
+    r"|timestamp|timestamp_ntz|time\(\d\)"
     r"|interval (?:day|hour|minute|second)(?: to (?:hour|minute|second))?"
     # Arrow's own types, which tables may have.
     r"|uint\d+|time(?:32|64)\[\w+\]|duration\[\w+\]|fixed_size_binary\[\d+\]"
@@ -67,7 +67,7 @@ def _colon(field: str) -> int:
 def refused(rule: str, kind: str, name: str | None = None) -> WindrowError:
     """The error that a column's type does not allow what it is used for."""
     got = f"one of {kind}" if name is None else f"{name!r} of {kind}"
-    hint = None
+    hint = "cast it to string." if "char(" in kind else None
     if found := _COLLATED.search(kind):
         hint = f"{found[1]} compares strings its own way: cast the column to string"
         hint += ", or use F.lower(...) of it first." if "LCASE" in kind or "CI" in kind else "."

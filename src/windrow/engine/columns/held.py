@@ -1,4 +1,4 @@
-"""The types in which columns are held.
+"""The types in which columns are held, and columns in other types.
 
 Timestamps with a time zone are held in UTC. In any other zone, Python takes the two instants that a
 clock shows alike, in the hour that is repeated when summer time ends, for equal. Views of strings
@@ -7,51 +7,69 @@ and binaries are held as strings and binaries, because Arrow computes little wit
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 
 
 def as_held(table: pa.Table) -> pa.Table:
     """The same values in the types in which they are held; instants are not copied."""
-    fields = [_held_field(f) for f in table.schema]
-    schema = pa.schema(fields, table.schema.metadata)
-    return table if schema == table.schema else table.cast(schema)
+    fields = [field.with_type(_held(field.type)) for field in table.schema]
+    return as_schema(table, pa.schema(fields, table.schema.metadata))
 
 
-def held_type(kind: pa.DataType) -> pa.DataType:
-    """The type in which values of a type are held.
+def as_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with columns of other types, one per field of the schema."""
+    if schema.equals(table.schema, check_metadata=True):
+        return table
+    columns = [_as_type(c, f.type) for c, f in zip(table.columns, schema, strict=True)]
+    return pa.table(columns, schema=schema)
 
-    >>> held_type(pa.list_(pa.timestamp("us", "Europe/Rome")))
-    ListType(list<item: timestamp[us, tz=UTC]>)
-    """
-    if pa.types.is_timestamp(kind):
-        return kind if kind.tz is None else pa.timestamp(kind.unit, "UTC")
+
+def _as_type(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if column.type == kind:
+        return column
+    if _in_utc(column.type) == _in_utc(kind):
+        # A cast refuses fields that are never null in structs that are.
+        return pa.chunked_array([pa.array(_InZones(c, kind)) for c in column.chunks], kind)
+    return column.cast(kind)
+
+
+class _InZones:
+    """An array's memory under a type that differs only in time zones."""
+
+    def __init__(self, array: pa.Array, kind: pa.DataType) -> None:
+        self.array, self.kind = array, kind
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        return self.kind.__arrow_c_schema__(), self.array.__arrow_c_array__()[1]
+
+
+def _held(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_string_view(kind):
         return pa.string()
     if pa.types.is_binary_view(kind):
         return pa.binary()
+    return _in_utc(kind)
+
+
+def _in_utc(kind: pa.DataType) -> pa.DataType:
+    """The type with all instants in it in UTC."""
+    if pa.types.is_timestamp(kind):
+        return kind if kind.tz is None else pa.timestamp(kind.unit, "UTC")
     if pa.types.is_dictionary(kind):
-        # Arrow cannot convert the values of a dictionary: they are written out.
-        value = held_type(kind.value_type)
-        return kind if value == kind.value_type else value
+        return pa.dictionary(kind.index_type, _in_utc(kind.value_type), kind.ordered)
     if pa.types.is_struct(kind):
-        return pa.struct([_held_field(kind.field(i)) for i in range(kind.num_fields)])
+        return pa.struct([_field_in_utc(kind.field(i)) for i in range(kind.num_fields)])
     if pa.types.is_list(kind):
-        return pa.list_(_held_field(kind.value_field))
+        return pa.list_(_field_in_utc(kind.value_field))
     if pa.types.is_large_list(kind):
-        return pa.large_list(_held_field(kind.value_field))
+        return pa.large_list(_field_in_utc(kind.value_field))
     if pa.types.is_map(kind):
-        key, item = map(_held_field, (kind.key_field, kind.item_field))
+        key, item = map(_field_in_utc, (kind.key_field, kind.item_field))
         return pa.map_(key, item, kind.keys_sorted)
     return kind
 
 
-def result_type(kind: pa.DataType) -> pa.DataType:
-    """The type in which values of a type are returned: as they came, but for written-out ones."""
-    if pa.types.is_dictionary(kind) and held_type(kind) != kind:
-        plain: pa.DataType = kind.value_type
-        return plain
-    return kind
-
-
-def _held_field(field: pa.Field) -> pa.Field:
-    return field.with_type(held_type(field.type))
+def _field_in_utc(field: pa.Field) -> pa.Field:
+    return field.with_type(_in_utc(field.type))

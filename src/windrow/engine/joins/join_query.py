@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from windrow.engine.columns.held import result_type
 from windrow.engine.joins.attributes import SIDES
 from windrow.engine.joins.terms.predicate import Predicate
 
@@ -72,9 +71,7 @@ class JoinQuery:
                 break
             is_optional = self.how in (("right_outer", "left_outer")[side], "full_outer")
             fields += [
-                pa.field(
-                    self.prefixes[side] + f.name, result_type(f.type), f.nullable or is_optional
-                )
+                pa.field(self.prefixes[side] + f.name, f.type, f.nullable or is_optional)
                 for f in schema
             ]
         return pa.schema(fields)
