@@ -101,29 +101,36 @@ def join(
     from windrow.engine.joins.join_query import JoinQuery
     from windrow.patterns.joins import Strategy
 
-    sources: Any = (
+    sources: list[Any] = [
         source_of(left, "the left side of join"),
         source_of(right, "the right side of join"),
-    )
+    ]
     if type(sources[0]) is not type(sources[1]):
         rule = "both sides of a join must be DataFrames, or both tables"
         raise WindrowError(rule, f"{type(left).__name__} and {type(right).__name__}")
-    schemas = sources[0].schema, sources[1].schema
+    predicate = _predicate(on)
     lengths, by_count = _lengths(within)
     one_of(strategy, get_args(Strategy), "strategy")
     _check_is_grid(strategy, layout=layout, partitions=partitions, rates=rates)
+    times = _times(time, by_count)
+    for side in (0, 1):
+        named = [name for term in predicate.terms for name in term.columns(side) or ()]
+        sources[side] = sources[side].written_as([*named, times[side]] if times else named)
+    schemas = sources[0].schema, sources[1].schema
     query = JoinQuery(
         schemas=schemas,
-        on=_predicate(on).bind(*schemas),
+        on=predicate.bind(*schemas),
         lengths=lengths,
         by_count=by_count,
-        time=_times(time, by_count),
+        time=times,
         delay=_delay(delay),
         how=_how(how),
         prefixes=_prefixes(prefixes),
     )
-    check(query)
-    made = Join(sources, query, layout, degree, partitions, strategy, _rates(rates))
+    check(query, is_case_sensitive=sources[0].is_case_sensitive)
+    made = Join(
+        (sources[0], sources[1]), query, layout, degree, partitions, strategy, _rates(rates)
+    )
     made.choice()
     return made
 

@@ -16,6 +16,7 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import WindowModel
+from windrow.core.types import is_comparable, is_plain, refused
 from windrow.core.window import Window
 from windrow.patterns import KeyFarm, Pattern, check_pattern
 
@@ -69,8 +70,8 @@ class Query:
         query, names = self._resolved("key_by", columns)
         for name in names:
             kind = query.source.types[name]
-            if kind.startswith(("map", "array")):
-                raise WindrowError("a key cannot be a map or an array", f"{name!r} of {kind}")
+            if not is_comparable(kind):
+                raise refused("a key must be of plain values, or of structs of them", kind, name)
         return replace(query, keys=names)._checked()
 
     @checks_call
@@ -117,8 +118,8 @@ class Query:
         query, names = self._resolved("order_by", columns)
         for name in names:
             kind = query.source.types[name]
-            if kind.startswith(("map", "array", "struct")):
-                raise WindrowError("order_by takes columns of plain values", f"{name!r} of {kind}")
+            if not is_plain(kind):
+                raise refused("order_by takes columns of plain values", kind, name)
         return replace(query, ordered_by=names)._checked()
 
     @checks_call
@@ -128,9 +129,11 @@ class Query:
             hint = "for example wr.CountWindow(1000, slide=10)."
             raise WindrowError("window takes a window model", repr(model), hint)
         one_of(open_windows, ("emit", "drop"), "open_windows")
-        self._resolved(type(model).__name__, model.columns, at_least=0)
-        model.check_types(self.source.types)
-        return replace(self, model=model, open_windows=open_windows)._checked()
+        query, names = self._resolved(type(model).__name__, model.columns, at_least=0)
+        if names != model.columns:
+            model = model.with_columns(names)
+        model.check_types(query.source.types)
+        return replace(query, model=model, open_windows=open_windows)._checked()
 
     @checks_call
     def agg(self, /, *unnamed: object, **functions: Aggregate[Any, Any, Any]) -> Query:
@@ -143,7 +146,8 @@ class Query:
         for name, function in functions.items():
             query, columns = query._resolved(name, function.columns, at_least=0)
             named[name] = function
-            if any(not isinstance(c, str) for c in function.columns):
+            # Not compared: an expression would give another one.
+            if any(own is not c for own, c in zip(columns, function.columns, strict=True)):
                 named[name] = copy(function)
                 named[name].columns = columns
         return query._computing(Aggregation(named))
@@ -259,7 +263,7 @@ class Query:
         from windrow.api.checks import check_columns, check_result_names
 
         query = self.window_query()
-        check_result_names(query)
+        check_result_names(query, is_case_sensitive=self.source.is_case_sensitive)
         check_columns(query)
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)

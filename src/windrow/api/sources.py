@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
 
 from windrow.core.errors import WindrowError
@@ -22,6 +22,8 @@ class Source(Protocol):
     """Rows with named columns of known types; a source raises an error for what it cannot do."""
 
     types: dict[str, str]
+    is_case_sensitive: bool
+    """Whether two columns of a result may have names that differ only in case."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -29,6 +31,9 @@ class Source(Protocol):
 
     def resolve(self, column: object, step: str) -> tuple[Source, str]:
         """A source that has the column or expression, and its name there."""
+
+    def written_as(self, names: Iterable[str]) -> Source:
+        """The source whose columns have these names, if only case tells theirs from them."""
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""

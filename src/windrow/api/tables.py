@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.errors import WindrowError, check_distinct
+from windrow.core.errors import WindrowError
+from windrow.core.names import check_names
 from windrow.engine import in_process
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.window_query import WindowQuery
@@ -20,8 +21,10 @@ from windrow.planner.explain import explain
 class TableSource:
     """A table in memory: its queries run in process."""
 
+    is_case_sensitive = False
+
     def __init__(self, table: pa.Table) -> None:
-        check_distinct(table.schema.names)
+        check_names(table.schema.names, is_case_sensitive=True)
         self.table = table
         self.types = {f.name: type_name(f.type) for f in table.schema}
 
@@ -35,6 +38,10 @@ class TableSource:
         if not isinstance(column, str):
             raise WindrowError(f"{step} takes names of columns", repr(column))
         return self, column
+
+    def written_as(self, names: Iterable[str]) -> TableSource:
+        """The source itself: in tables case matters."""
+        return self
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from windrow.core.watermark import final_watermark
 from windrow.engine.columns.arrays import to_microseconds
+from windrow.engine.columns.held import as_schema
 from windrow.engine.intake import window_tuples
 from windrow.engine.stages.nodes import Stages
 from windrow.engine.stages.runner import StageRunner
@@ -77,5 +78,5 @@ def _gathered(
         table = schema.empty_table()
     else:
         table = in_order(query, tables) if ordered else pa.concat_tables(tables)
-        table = table.cast(schema)
+        table = as_schema(table, schema)
     return table.replace_schema_metadata({DROPPED: str(dropped).encode()})

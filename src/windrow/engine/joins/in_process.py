@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from windrow.core.watermark import END_OF_STREAM
+from windrow.engine.columns.held import as_schema
 from windrow.engine.in_process import DROPPED
 from windrow.engine.joins.intake import join_tuples
 from windrow.engine.joins.join_query import JoinQuery
@@ -46,6 +47,6 @@ def collect(query: JoinQuery, stages: Stages, left: pa.Table, right: pa.Table) -
     runner.watermark = END_OF_STREAM
     results = runner.push(left, right)
     schema = query.output_schema()
-    tables = [t.cast(schema) for t in results]
+    tables = [as_schema(t, schema) for t in results]
     table = pa.concat_tables(tables) if tables else schema.empty_table()
     return table.replace_schema_metadata({DROPPED: str(runner.dropped).encode()})
