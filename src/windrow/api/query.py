@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 
 from windrow.api.sources import Data, Source, source_of
@@ -18,7 +19,9 @@ from windrow.patterns import Pattern, check_pattern
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame, Observation
+    from pyarrow.dataset import Expression, FileFormat, Partitioning
+    from pyarrow.fs import FileSystem
+    from pyspark.sql import Column, DataFrame, Observation, SparkSession
     from pyspark.sql.types import DataType
 
     from windrow.engine.window_query import OpenWindows, WindowQuery
@@ -26,12 +29,13 @@ if TYPE_CHECKING:
 
 Partial: TypeAlias = Callable[..., Mapping[str, Any]]
 Combine: TypeAlias = Callable[[list[Mapping[str, Any]]], Rows]
+Paths: TypeAlias = str | PathLike[str] | list[str] | list[PathLike[str]]
 Returns: TypeAlias = Union[str, "DataType"]
 """Names and types of fields: ``"a double, b int"``, or a ``StructType``."""
 
 
 def stream(data: Data) -> Query:
-    """A query over a Spark DataFrame, a PyArrow table, or a dict of NumPy arrays.
+    """A query over a Spark DataFrame, a PyArrow table or dataset, or a dict of NumPy arrays.
 
     >>> import numpy as np
     >>> from windrow import functions as wf, CountWindow
@@ -40,6 +44,28 @@ def stream(data: Data) -> Query:
     [1, 5, 4]
     """
     return Query(source_of(data, "stream"))
+
+
+def scan(
+    path: Paths,
+    format: str | FileFormat = "parquet",
+    *,
+    schema: pa.Schema | None = None,
+    partitioning: str | list[str] | Partitioning | None = "hive",
+    filesystem: FileSystem | None = None,
+    filter: Expression | None = None,
+) -> Query:
+    """A query over files: short for ``stream`` of the PyArrow dataset at ``path``.
+
+    ``path`` is a file, a folder or a list of files, on this machine or at an address such as
+    ``s3://bucket/folder``. ``format`` is ``"parquet"``, ``"ipc"``, ``"orc"``, ``"csv"`` or
+    ``"json"``. Folders named ``column=value`` give columns. Only rows that meet the ``filter`` are
+    read. The other arguments are those of ``pyarrow.dataset.dataset``.
+    """
+    from windrow.api.datasets import dataset_at
+
+    found = dataset_at(path, format, schema, partitioning, filesystem)
+    return stream(found if filter is None else found.filter(filter))
 
 
 @dataclass(frozen=True)
@@ -182,11 +208,16 @@ class Query:
         return replace(self, is_ordered=True)
 
     def collect(self) -> pa.Table:
-        """Run in process and return the results; for queries over tables."""
+        """Run in process and return the results; for queries over tables and datasets."""
         return self.source.collect(self.window_query(), self.pattern, ordered=self.is_ordered)
 
-    def to_df(self, observation: Observation | str | None = None) -> DataFrame:
-        """The results as a lazy Spark DataFrame; for queries over DataFrames, bounded or not.
+    def to_df(
+        self, spark: SparkSession | None = None, observation: Observation | str | None = None
+    ) -> DataFrame:
+        """The results as a lazy Spark DataFrame; for queries over DataFrames and datasets.
+
+        A dataset is read by the tasks of the session ``spark``, by default the active one. A
+        DataFrame has a session of its own.
 
         An ``observation`` counts the rows without a time or delta attribute as ``dropped``. On a
         stream it is a name, by default ``"windrow"``. Every progress report of the streaming query
@@ -195,7 +226,9 @@ class Query:
         """
         query = self.window_query()
         ordered = self.is_ordered
-        return self.source.to_df(query, self.pattern, ordered=ordered, observation=observation)
+        return self.source.to_df(
+            query, self.pattern, spark, ordered=ordered, observation=observation
+        )
 
     def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
         """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""

@@ -22,11 +22,13 @@ from windrow.spark.runtime import (
     run_bounded,
 )
 from windrow.spark.session import make_ready_for_streams
+from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
 from windrow.spark.streaming import state_partitions, with_watermark
 from windrow.spark.times import microseconds_of
 
-Sides = tuple[DataFrame, DataFrame]
+Sides = tuple[DataFrame | SplitRows, DataFrame | SplitRows]
+"""Both sides, of which one may be a dataset that tasks read."""
 
 
 def bounded_join(
@@ -53,8 +55,8 @@ def stream_join(
     """The results of a join of streams; a bounded side is there from the start."""
     metrics = metrics_name(observation)
     plan = StagePlan.of(stages, None, is_stream=True)
-    partitions = state_partitions(plan, sides[0], is_given)
-    make_ready_for_streams(sides[0].sparkSession, partitions)
+    spark = sides[0].sparkSession
+    make_ready_for_streams(spark, state_partitions(plan, spark, is_given))
     packed = _packed(query, plan, sides, is_stream=True)
     streams = [p for p in packed if p.isStreaming]
     at_start = next((p for p in packed if not p.isStreaming), None)
@@ -82,8 +84,10 @@ def _packed(
     return left, right
 
 
-def _with_watermark(query: JoinQuery, side: int, df: DataFrame) -> DataFrame:
-    if not df.isStreaming or query.time is None:
+def _with_watermark(
+    query: JoinQuery, side: int, df: DataFrame | SplitRows
+) -> DataFrame | SplitRows:
+    if isinstance(df, SplitRows) or not df.isStreaming or query.time is None:
         return df
     name = query.time[side]
     time = microseconds_of(column(name), df.schema[name].dataType.simpleString())

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructField, StructType
 from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
+from windrow.spark.splits import SplitRows
 from windrow.spark.times import microseconds_of
 
 
@@ -46,7 +47,7 @@ def result_fields(query: WindowQuery) -> pa.Schema:
     return pa.schema([f for f in fields if f.name not in query.keys])
 
 
-def schema_of(query: WindowQuery, results: pa.Schema, df: DataFrame) -> StructType:
+def schema_of(query: WindowQuery, results: pa.Schema, df: DataFrame | SplitRows) -> StructType:
     """Key columns as they come in, then the window's and the results' own."""
     fields = [df.schema[k] for k in query.keys]
     for field in results:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from windrow.core.errors import WindrowError, check_distinct
@@ -13,6 +13,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
 from windrow.spark.explain import explain_lowering
+from windrow.spark.given_session import check_session
 from windrow.spark.runtime import bounded_observation, metrics_name
 
 
@@ -43,22 +44,28 @@ class DataFrameSource:
         self,
         query: WindowQuery,
         pattern: Pattern | None,
+        spark: SparkSession | None,
         *,
         ordered: bool,
         observation: Observation | str | None,
     ) -> DataFrame:
         """The results as a lazy DataFrame, a streaming one if this one is."""
+        check_session(spark, self.df)
         if self.df.isStreaming:
             metrics = metrics_name(observation)
             return streaming.to_df(query, self.df, pattern, ordered=ordered, metrics=metrics)
         observed = bounded_observation(observation)
         return bounded.to_df(query, self.df, pattern, ordered=ordered, observation=observed)
 
+    def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> DataFrame:
+        """The DataFrame itself."""
+        return self.df
+
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""
         print(explain_lowering(query, self.df, pattern))
         if with_spark:
-            self.to_df(query, pattern, ordered=False, observation=None).explain()
+            self.to_df(query, pattern, None, ordered=False, observation=None).explain()
 
     def resolve(self, column: object, step: str) -> tuple[DataFrameSource, str]:
         """The name of a column, or of an expression, which becomes a column of the source."""
