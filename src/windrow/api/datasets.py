@@ -38,11 +38,11 @@ class DatasetSource:
         if any(f.type == pa.timestamp("ns") for f in declared):
             int96 = int96_columns(self.pieces, declared)
         self.scan = Scan(declared, tuple(declared.names), filter_of(dataset), int96)
-        self.types = {f.name: type_name(self._type_of(f)) for f in declared}
-
-    def _type_of(self, field: pa.Field) -> pa.DataType:
-        """The type that Spark's reader gives; if it gives none, that of the dataset."""
-        return self.scan.type_of(field.name) or field.type
+        known = {f.name: self.scan.type_of(f.name) for f in declared}
+        self.types = {
+            f.name: str(f.type) if (kind := known[f.name]) is None else type_name(kind)
+            for f in declared
+        }
 
     @property
     def pieces(self) -> list[Piece]:
@@ -51,7 +51,10 @@ class DatasetSource:
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([(f.name, self._type_of(f)) for f in self.scan.declared])
+        """All columns with the types that Spark's reader gives; an error if it cannot read one."""
+        for name in self.types:
+            self._check(name, "join")
+        return self.scan.schema
 
     def resolve(self, column: object, step: str) -> tuple[DatasetSource, str]:
         """The name of a column that can be read; datasets do not support expressions."""

@@ -112,7 +112,7 @@ def _fresh(fragment: Any) -> Any:
     """The fragment as if nobody had read its file: a dataset keeps what it knows of old files."""
     try:
         return pickle.loads(pickle.dumps(fragment))
-    except TypeError:
+    except (TypeError, AttributeError, NotImplementedError, pickle.PicklingError):
         return fragment
 
 

@@ -68,7 +68,7 @@ class Scan:
     def batches(self, piece: Piece, *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
         """The rows of a piece. They are read as they are taken, a few at a time."""
         if not isinstance(piece, FilePiece):
-            for batch in self._scanned(next(ds.dataset(piece.table).get_fragments()), use_threads):
+            for batch in self._scanned(ds.dataset(piece.table), use_threads):
                 yield self._converted(batch)
             return
         piece.check()
@@ -96,15 +96,18 @@ class Scan:
             _check_calendar(piece, fragment.metadata, self.schema)
         return self._scanned(fragment, use_threads)
 
-    def _scanned(self, fragment: ds.Fragment, use_threads: bool) -> Iterator[pa.RecordBatch]:
-        """The rows of a fragment, by PyArrow's own scanner."""
+    def _scanned(
+        self, fragment: ds.Fragment | ds.Dataset, use_threads: bool
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a fragment or of a table, by PyArrow's own scanner."""
         options: dict[str, Any] = {}
+        if isinstance(fragment, ds.Fragment):
+            options["schema"] = self._scanned_schema()
         if isinstance(fragment, ds.ParquetFileFragment) and not _is_encrypted(fragment.format):
             options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
                 use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False
             )
         scanner = fragment.scanner(
-            schema=self._scanned_schema(),
             columns=list(self.columns),
             filter=self.filter,
             batch_size=_ROWS,

@@ -39,7 +39,7 @@ class Split:
         """The split as bytes; the same few names and options compress well."""
         try:
             return zlib.compress(pickle.dumps(self))
-        except TypeError as e:
+        except (TypeError, AttributeError, NotImplementedError, pickle.PicklingError) as e:
             raise WindrowError(
                 "Spark's tasks must be able to open the dataset's files by themselves",
                 str(e),

@@ -83,7 +83,7 @@ def _nested(arrow: pa.DataType) -> pa.DataType | None:
         return key and item and pa.map_(key, item)
     if types.is_struct(arrow):
         fields = [_field(arrow.field(i)) for i in range(arrow.num_fields)]
-        return pa.struct(fields) if fields and None not in fields else None
+        return pa.struct(fields) if fields and all(f is not None for f in fields) else None
     return None
 
 
