@@ -130,7 +130,7 @@ def bench_count(spark: SparkSession, files: Files, small: Files) -> None:
     report("  Windrow over the dataset", files.rows, ours, frame / ours, ">= 4")
 
 
-def duckdb_panes(files: Files) -> list[tuple[Any, ...]]:
+def duckdb_panes(files: Files) -> dict[str, Any]:
     """Panes of 10 ms and a frame over them, by hand; exact where no key is silent for 10 ms."""
     import duckdb
 
@@ -150,9 +150,9 @@ def duckdb_panes(files: Files) -> list[tuple[Any, ...]]:
                     PARTITION BY k ORDER BY pane ROWS BETWEEN CURRENT ROW AND 99 FOLLOWING
                 )
             )
-            SELECT k, first, n::BIGINT, s::BIGINT, m FROM framed WHERE n IS NOT NULL
+            SELECT k, first, n::BIGINT AS n, s::BIGINT AS s, m FROM framed WHERE n IS NOT NULL
             """
-        ).fetch_arrow_table()
+        ).fetchnumpy()
 
 
 def polars_dynamic(files: Files) -> Any:
@@ -200,8 +200,9 @@ def bench_process(spark: SparkSession, files: Files, small: Files) -> None:
     has = {name for name in ("duckdb", "polars") if importlib.util.find_spec(name)}
     counted = [(row[0], row[3], row[4], row[5]) for row in expected]
     if "duckdb" in has:
-        rows = duckdb_panes(small).to_pylist()
-        check("DuckDB", sorted((r["k"], r["n"], r["s"], r["m"]) for r in rows), sorted(counted))
+        columns = duckdb_panes(small)
+        rows = zip(*(columns[name].tolist() for name in "knsm"), strict=True)
+        check("DuckDB", sorted(rows), sorted(counted))
     runs: dict[str, Callable[[], Any]] = {
         "Windrow, 1 s, 10 ms": lambda: query(files.dataset, SLIDING).collect(),
         "Windrow, count 1000, 10": lambda: query(files.dataset, COUNT).collect(),
