@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 
-from windrow.api.sources import Data, Source, source_of
+from windrow.api.sources import Data, Source, source_of, told_apart
 from windrow.core.aggregate import Aggregate
 from windrow.core.calls import checks_call
 from windrow.core.checks import one_of, path_of
@@ -22,7 +22,9 @@ from windrow.patterns import KeyFarm, Pattern, check_pattern
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame, Observation
+    from pyarrow.dataset import Expression, FileFormat, Partitioning
+    from pyarrow.fs import FileSystem
+    from pyspark.sql import Column, DataFrame, Observation, SparkSession
     from pyspark.sql.types import DataType
 
     from windrow.engine.window_query import OpenWindows, WindowQuery
@@ -30,13 +32,14 @@ if TYPE_CHECKING:
 
 Partial: TypeAlias = Callable[..., Mapping[str, Any]]
 Combine: TypeAlias = Callable[[list[Mapping[str, Any]]], Rows]
+Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 Returns: TypeAlias = Union[str, "DataType"]
 """Names and types of fields: ``"a double, b int"``, or a ``StructType``."""
 
 
 @checks_call
 def stream(data: Data) -> Query:
-    """A query over a Spark DataFrame, a PyArrow table, or a dict of NumPy arrays.
+    """A query over a Spark DataFrame, a PyArrow table or dataset, or a dict of NumPy arrays.
 
     >>> import numpy as np
     >>> from windrow import functions as wf, CountWindow
@@ -45,6 +48,28 @@ def stream(data: Data) -> Query:
     [1, 5, 4]
     """
     return Query(source_of(data, "stream"))
+
+
+def scan(
+    path: Paths,
+    format: str | FileFormat = "parquet",
+    *,
+    schema: pa.Schema | None = None,
+    partitioning: str | list[str] | Partitioning | None = "hive",
+    filesystem: FileSystem | None = None,
+    filter: Expression | None = None,
+) -> Query:
+    """A query over files: short for ``stream`` of the PyArrow dataset at ``path``.
+
+    ``path`` is a file, a folder or a list of files, on this machine or at an address such as
+    ``s3://bucket/folder``. ``format`` is ``"parquet"``, ``"ipc"``, ``"orc"``, ``"csv"`` or
+    ``"json"``. Folders named ``column=value`` give columns. Only rows that meet the ``filter`` are
+    read. The other arguments are those of ``pyarrow.dataset.dataset``.
+    """
+    from windrow.api.datasets import dataset_at
+
+    found = dataset_at(path, format, schema, partitioning, filesystem)
+    return stream(found if filter is None else found.filter(filter))
 
 
 @dataclass(frozen=True)
@@ -199,21 +224,34 @@ class Query:
 
     @checks_call
     def collect(self) -> pa.Table:
-        """Run in process and return the results; for queries over tables."""
+        """Run in process and return the results; for queries over tables and datasets."""
         return self.source.collect(self._complete(), self.pattern, ordered=self.is_ordered)
 
     @checks_call
-    def to_df(self, observation: Observation | str | None = None) -> DataFrame:
-        """The results as a lazy Spark DataFrame; for queries over DataFrames, bounded or not.
+    def to_df(
+        self,
+        spark: SparkSession | Observation | str | None = None,
+        observation: Observation | str | None = None,
+    ) -> DataFrame:
+        """The results as a lazy Spark DataFrame; for queries over DataFrames and datasets.
 
-        An ``observation`` counts the rows without a time or delta attribute as ``dropped``. On a
-        stream it is a name, by default ``"windrow"``. Every progress report of the streaming query
-        then shows, under this name, the number of rows dropped in its batch: rows without a time or
-        delta attribute and rows that came too late for every window.
+        A dataset is read by the tasks of the session ``spark``, by default the active one. A
+        DataFrame has a session of its own.
+
+        An ``observation``, which may also come first, counts the rows without a time or delta
+        attribute as ``dropped``. On a stream it is a name, by default ``"windrow"``. Every progress
+        report of the streaming query then shows, under this name, the number of rows dropped in
+        its batch: rows without a time or delta attribute and rows that came too late for every
+        window.
         """
-        query = self._complete()
-        ordered = self.is_ordered
-        return self.source.to_df(query, self.pattern, ordered=ordered, observation=observation)
+        session, observed = told_apart(spark, observation)
+        return self.source.to_df(
+            self._complete(),
+            self.pattern,
+            session,
+            ordered=self.is_ordered,
+            observation=observed,
+        )
 
     @checks_call
     def check_checkpoint(self, location: str | PathLike[str]) -> None:

@@ -8,6 +8,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.explain import explain
 from windrow.spark import bounded, streaming
+from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
 
 _NATIVE = {
@@ -28,12 +29,18 @@ _STREAMED = (
 )
 
 
-def explain_lowering(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> str:
+def explain_lowering(query: WindowQuery, df: DataFrame | SplitRows, pattern: Pattern | None) -> str:
     """The window, what is computed, the pattern and its stages, and what runs where."""
+    if isinstance(df, SplitRows):
+        lowering = bounded.plan(query, df, pattern)
+        choice, runs = lowering.choice, _NATIVE[lowering.native]
+        return explain(query, choice.pattern, choice.why, lowering.stages, runs, df.describe())
     if df.isStreaming:
         lowering = streaming.plan(query, df, pattern)
         stages = StagePlan.of(lowering.stages, query, is_stream=True)
-        partitions = streaming.state_partitions(stages, df, is_given=pattern is not None)
+        partitions = streaming.state_partitions(
+            stages, df.sparkSession, is_given=pattern is not None
+        )
         runs = _STREAMED.format(partitions=partitions, workers=stages.widest_state)
     else:
         lowering = bounded.plan(query, df, pattern)

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
@@ -20,6 +20,7 @@ from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
 from windrow.spark.checkpoint import refuse_other_checkpoint
 from windrow.spark.explain import explain_lowering
+from windrow.spark.given_session import check_session
 from windrow.spark.rows import column as column_named
 from windrow.spark.rows import type_name_of
 from windrow.spark.runtime import bounded_observation, metrics_name
@@ -60,11 +61,13 @@ class DataFrameSource:
         self,
         query: WindowQuery,
         pattern: Pattern | None,
+        spark: SparkSession | None,
         *,
         ordered: bool,
         observation: Observation | str | None,
     ) -> DataFrame:
         """The results as a lazy DataFrame, a streaming one if this one is."""
+        check_session(spark, self.df)
         if self.df.isStreaming:
             metrics = metrics_name(observation)
             return streaming.to_df(query, self.df, pattern, ordered=ordered, metrics=metrics)
@@ -79,13 +82,17 @@ class DataFrameSource:
         identity = streaming.identity_of(query, self.df, pattern)
         refuse_other_checkpoint(self.df.sparkSession, location, identity)
 
+    def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> DataFrame:
+        """The DataFrame itself."""
+        return self.df
+
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""
         print(explain_lowering(query, self.df, pattern))
         if with_spark:
             # A name that no query before it has taken.
             observation = "explained" if self.df.isStreaming else None
-            self.to_df(query, pattern, ordered=False, observation=observation).explain()
+            self.to_df(query, pattern, None, ordered=False, observation=observation).explain()
 
     def written_as(self, names: Iterable[str]) -> DataFrameSource:
         """The source whose columns have these names, if only case tells theirs from them."""

@@ -58,7 +58,7 @@ def to_df(
     lowering = plan(query, df, pattern)
     stages = StagePlan.of(lowering.stages, query, is_stream=True)
     make_ready_for_streams(
-        df.sparkSession, state_partitions(stages, df, is_given=pattern is not None)
+        df.sparkSession, state_partitions(stages, df.sparkSession, is_given=pattern is not None)
     )
     idleness = None
     if query.idle_timeout is not None:
@@ -80,7 +80,7 @@ def identity_of(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> d
     return describe(query, plan(query, df, pattern).choice.pattern)
 
 
-def state_partitions(stages: StagePlan, df: DataFrame, is_given: bool) -> int:
+def state_partitions(stages: StagePlan, spark: SparkSession, is_given: bool) -> int:
     """How many partitions the state should be in.
 
     A pattern that was given has one partition per worker. One that was chosen has the same number
@@ -89,7 +89,7 @@ def state_partitions(stages: StagePlan, df: DataFrame, is_given: bool) -> int:
     """
     if is_given:
         return stages.widest_state
-    return partitions_for(stages.widest_state, cores_of(df.sparkSession))
+    return partitions_for(stages.widest_state, cores_of(spark))
 
 
 def partitions_for(workers: int, cores: int) -> int:
