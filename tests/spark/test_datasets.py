@@ -210,6 +210,7 @@ def test_the_session_is_given_or_active(spark: SparkSession, folder: Path) -> No
     with pytest.raises(wr.WindrowError, match="first argument of to_df is a Spark session"):
         query.to_df(wrong)
     over_df = wr.stream(spark.range(5)).window(COUNTED).agg(n=wf.count())
-    assert over_df.to_df(spark).columns == over_df.to_df().columns
+    for same in (spark, SparkSession.getActiveSession()):
+        assert over_df.to_df(same).columns == over_df.to_df().columns
     with pytest.raises(wr.WindrowError, match="the DataFrame's own session"):
         over_df.to_df(spark.newSession())
