@@ -44,6 +44,10 @@ class DataFrameSource:
         fields = [_arrow_field(f) for f in self.df.schema.fields]
         return pa.schema(fields)
 
+    @property
+    def is_stream(self) -> bool:
+        return self.df.isStreaming
+
     @staticmethod
     def of(data: object) -> DataFrameSource | None:
         """The source over a DataFrame, classic or Connect, else None."""
