@@ -52,7 +52,6 @@ ATOMS: list[tuple[pa.DataType, st.SearchStrategy[Any]]] = [
 Kind = tuple[pa.DataType, st.SearchStrategy[Any]]
 PATTERNS: list[Pattern] = [
     wr.WinSeq(),
-    wr.KeyFarm(2),
     wr.WinFarm(2),
     wr.WinFarm(2, workers="agnostic"),
     wr.PaneFarm(2, 2),
@@ -123,7 +122,7 @@ def is_refused(build: Any, *columns: Any, **functions: Any) -> bool:
     return False
 
 
-@given(tables(), st.sampled_from(PATTERNS))
+@given(tables(), st.sampled_from([*PATTERNS, wr.KeyFarm(2)]))
 def test_keys_of_any_type_equal_the_naive_groups(table: pa.Table, pattern: Pattern) -> None:
     query = wr.stream(table)
     if is_refused(query.key_by, "c"):
