@@ -43,7 +43,6 @@ FUNCTIONS: dict[str, tuple[Callable[[str], Any], Callable[[str], Column]]] = {
     "mode": (wf.mode, lambda c: F.mode(c, True)),
     "count_distinct": (wf.count_distinct, F.count_distinct),
     "sum": (wf.sum, F.sum),
-    "mean": (wf.mean, lambda c: F.avg(F.col(c).cast("double"))),
 }
 """Windrow's function, and Spark's own."""
 
@@ -80,7 +79,7 @@ def values(table: pa.Table) -> list[tuple[str, ...]]:
 
 
 def _shown(value: Any) -> str:
-    # The last digits of a mean depend on the order in which it was summed up.
+    # The last digits of a sum depend on its order.
     return f"{value + 0.0:.12g}" if isinstance(value, float) else repr(plain(value))
 
 

@@ -18,7 +18,6 @@ NEW_YORK = pa.timestamp("us", "America/New_York")
 INSTANTS = pa.array([EARLIER, LATER, EARLIER, LATER, EARLIER], NEW_YORK)
 PATTERNS = [
     wr.WinSeq(),
-    wr.KeyFarm(2),
     wr.WinFarm(2),
     wr.WinFarm(2, workers="agnostic"),
     wr.PaneFarm(2, 2),
@@ -40,7 +39,7 @@ def test_instants_are_not_copied() -> None:
     assert held["at"].chunk(0).buffers()[1].address == INSTANTS.buffers()[1].address
 
 
-@pytest.mark.parametrize("pattern", PATTERNS, ids=repr)
+@pytest.mark.parametrize("pattern", [*PATTERNS, wr.KeyFarm(2)], ids=repr)
 @pytest.mark.parametrize("is_nested", [False, True])
 def test_instants_of_the_repeated_hour_are_two_keys(pattern: Pattern, is_nested: bool) -> None:
     keys: Any = INSTANTS
@@ -96,7 +95,7 @@ def test_joins_return_instants_as_they_came() -> None:
     ],
     ids=lambda keys: str(keys.type),
 )
-@pytest.mark.parametrize("pattern", PATTERNS, ids=repr)
+@pytest.mark.parametrize("pattern", [*PATTERNS, wr.KeyFarm(2)], ids=repr)
 def test_keys_of_every_arrow_type(keys: pa.Array, pattern: Pattern) -> None:
     table = pa.table({"k": keys, "x": range(3)})
     query = wr.stream(table).key_by("k").window(wr.CountWindow(4)).agg(n=wf.count())

@@ -7,6 +7,7 @@ and binaries are held as strings and binaries, because Arrow computes little wit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -46,30 +47,39 @@ class _InZones:
 
 
 def _held(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_string_view(kind):
-        return pa.string()
-    if pa.types.is_binary_view(kind):
-        return pa.binary()
-    return _in_utc(kind)
+    return _rewritten(kind, _plain_in_utc)
 
 
 def _in_utc(kind: pa.DataType) -> pa.DataType:
-    """The type with all instants in it in UTC."""
-    if pa.types.is_timestamp(kind):
-        return kind if kind.tz is None else pa.timestamp(kind.unit, "UTC")
-    if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _in_utc(kind.value_type), kind.ordered)
-    if pa.types.is_struct(kind):
-        return pa.struct([_field_in_utc(kind.field(i)) for i in range(kind.num_fields)])
-    if pa.types.is_list(kind):
-        return pa.list_(_field_in_utc(kind.value_field))
-    if pa.types.is_large_list(kind):
-        return pa.large_list(_field_in_utc(kind.value_field))
-    if pa.types.is_map(kind):
-        key, item = map(_field_in_utc, (kind.key_field, kind.item_field))
-        return pa.map_(key, item, kind.keys_sorted)
+    return _rewritten(kind, _instant_in_utc)
+
+
+def _instant_in_utc(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pa.timestamp(kind.unit, "UTC")
     return kind
 
 
-def _field_in_utc(field: pa.Field) -> pa.Field:
-    return field.with_type(_in_utc(field.type))
+def _plain_in_utc(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_string_view(kind):
+        return pa.string()
+    return pa.binary() if pa.types.is_binary_view(kind) else _instant_in_utc(kind)
+
+
+def _rewritten(kind: pa.DataType, rewrite: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """The type with every type in it that holds values, not others, rewritten."""
+
+    def field(inner: pa.Field) -> pa.Field:
+        return inner.with_type(_rewritten(inner.type, rewrite))
+
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, rewrite(kind.value_type), kind.ordered)
+    if pa.types.is_struct(kind):
+        return pa.struct([field(kind.field(i)) for i in range(kind.num_fields)])
+    if pa.types.is_list(kind):
+        return pa.list_(field(kind.value_field))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(field(kind.value_field))
+    if pa.types.is_map(kind):
+        return pa.map_(field(kind.key_field), field(kind.item_field), kind.keys_sorted)
+    return rewrite(kind)
