@@ -42,7 +42,7 @@ class _InZones:
     def __init__(self, array: pa.Array, kind: pa.DataType) -> None:
         self.array, self.kind = array, kind
 
-    def __arrow_c_array__(self, *_: Any) -> tuple[Any, Any]:
+    def __arrow_c_array__(self, *_: object) -> tuple[Any, Any]:
         return self.kind.__arrow_c_schema__(), self.array.__arrow_c_array__()[1]
 
 
