@@ -118,7 +118,7 @@ def test_filters_open_windows_and_dropped_rows(spark: SparkSession, tmp_path: Pa
     for data, lost in zip((dataset, df), dropped, strict=True):
         query = wr.stream(data).event_time("t", delay="5 ms")
         query = query.window(wr.TimeWindow("4 ms", "2 ms"), open_windows="drop")
-        query = query.agg(n=wf.count(), total=wf.sum("x")).using(wr.KeyFarm(2))
+        query = query.agg(n=wf.count(), total=wf.sum("x")).using(wr.WinFarm(2))
         results.append(rows_of(query.to_df(observation=lost)))
     assert results[0] == results[1]
     assert [lost.get for lost in dropped] == [{"dropped": 1}] * 2
@@ -218,7 +218,7 @@ def test_files_that_go_or_change_before_they_are_read_are_named(
 
 def test_the_session_is_given_or_active(spark: SparkSession, folder: Path) -> None:
     query = wr.scan(folder).window(COUNTED).agg(n=wf.count())
-    wrong: Any = "spark"
+    wrong: Any = 3
     with pytest.raises(wr.WindrowError, match="first argument of to_df is a Spark session"):
         query.to_df(wrong)
     over_df = wr.stream(spark.range(5)).window(COUNTED).agg(n=wf.count())

@@ -178,4 +178,4 @@ def test_an_observation_of_the_wrong_type_is_refused(df: DataFrame, observation:
     joined = wr.join(df, df, within=2, on=wr.equi("k"))
     for to_df in (windows.to_df, joined.to_df):
         with pytest.raises(wr.WindrowError, match="on a bounded DataFrame observation takes an"):
-            to_df(observation)
+            to_df(observation=observation)
