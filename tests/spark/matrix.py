@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+import pytest
 
 import windrow as wr
 from tests.spark.results import aggregates
@@ -40,8 +43,9 @@ PATTERNS: dict[str, Callable[[Any], Pattern]] = {
         2, wr.WinMapReduce(2, 2, level=level), workers="agnostic", level=level
     ),
 }
-LONGEST = ("KeyFarm of WinMapReduce", "agnostic WinFarm of WinMapReduce")
-"""Patterns of so many stages that every other model must do for each function."""
+KINDS = ["agg", "apply", "decompose"]
+ON_EVERY_MODEL = "KeyFarm"
+"""The pattern that takes every model with every function, and always runs them all."""
 FUNCTIONS: dict[str, Any] = {
     "n": wf.count(),
     "total": wf.sum("x"),
@@ -101,3 +105,39 @@ def takes(pattern: Pattern, model: WindowModel, kind: str) -> bool:
     if isinstance(inner, wr.PaneFarm) and model.pane_length is None:
         return False
     return kind != "apply" or isinstance(inner, wr.WinSeq)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pattern and a kind of function, with some of the models that the pattern takes."""
+
+    name: str
+    kind: str
+    models: tuple[WindowModel, ...]
+
+    def runs(self) -> list[tuple[WindowModel, Pattern]]:
+        """Each model with the pattern, the level changing from one to the next."""
+        make, first = PATTERNS[self.name], KINDS.index(self.kind)
+        return [(m, make((first + MODELS.index(m)) % 3)) for m in self.models]
+
+
+def cases(every: int) -> list[Any]:
+    """All patterns with all kinds of functions, as parameters of a test.
+
+    Each is run with one in ``every`` of its models, not the same for each; the campaign runs the
+    others.
+    """
+    found = []
+    for place, (name, make) in enumerate(PATTERNS.items()):
+        for kind in KINDS:
+            legal = [m for m in MODELS if takes(make(0), m, kind)]
+            first = (place + KINDS.index(kind)) % min(every, len(legal) or 1)
+            chosen = legal if name == ON_EVERY_MODEL else legal[first::every]
+            others = [m for m in legal if m not in chosen]
+            if chosen:
+                found.append(pytest.param(Case(name, kind, tuple(chosen)), id=f"{name}-{kind}"))
+            if others:
+                case = Case(name, kind, tuple(others))
+                campaign = pytest.mark.campaign
+                found.append(pytest.param(case, marks=campaign, id=f"{name}-{kind}-other models"))
+    return found

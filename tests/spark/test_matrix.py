@@ -1,8 +1,7 @@
 """On Spark, too, the results are the oracle's, whatever the pattern.
 
-Every window model with every pattern that takes it, each with every kind of function it takes;
-levels, keys, delays and open windows vary from one to the next so that each pattern runs each
-function at each level.
+Every pattern with every kind of function it takes, over every other window model, and over the
+rest in the campaign; levels, keys, delays and open windows vary from one to the next.
 """
 
 from __future__ import annotations
@@ -16,7 +15,18 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import windrow as wr
-from tests.spark.matrix import FUNCTIONS, LONGEST, MODELS, PATTERNS, SCHEMA, compute, naive, takes
+from tests.spark.matrix import (
+    FUNCTIONS,
+    KINDS,
+    MODELS,
+    PATTERNS,
+    SCHEMA,
+    Case,
+    cases,
+    compute,
+    naive,
+    takes,
+)
 from tests.spark.results import ByWindow, aggregates, assert_same, by_window, expected, run_all
 from windrow.core import WindowModel, oracle
 from windrow.patterns import Pattern
@@ -74,26 +84,11 @@ def run(df: DataFrame, rows: list[Any], model: WindowModel, pattern: Pattern, ki
     assert_same(got, wanted, f"{model}, {pattern}, {kind}, {keys}, {open_windows}, {how}")
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        (name, kind)
-        for name, make in PATTERNS.items()
-        for kind in ("agg", "apply", "decompose")
-        if takes(make(0), MODELS[0], kind)
-    ],
-)
-def test_pattern_gives_the_oracles_results_for_every_model(
-    df: DataFrame, rows: list[dict[str, Any]], name: str, kind: str
+@pytest.mark.parametrize("case", cases(every=2))
+def test_pattern_gives_the_oracles_results(
+    df: DataFrame, rows: list[dict[str, Any]], case: Case
 ) -> None:
-    legal = [m for m in MODELS if takes(PATTERNS[name](0), m, kind)]
-    if name in LONGEST:
-        legal = legal[kind == "decompose" :: 2]
-    assert len(legal) >= 3
-    first = ["agg", "apply", "decompose"].index(kind)
-    patterns = [PATTERNS[name]((first + i) % 3) for i in range(len(legal))]
-    pairs = zip(legal, patterns, strict=True)
-    run_all([functools.partial(run, df, rows, model, p, kind) for model, p in pairs])
+    run_all([functools.partial(run, df, rows, *each, case.kind) for each in case.runs()])
 
 
 def test_stream_would_not_have_fired_what_ordered_input_leaves_open(
@@ -117,7 +112,7 @@ def test_stream_would_not_have_fired_what_ordered_input_leaves_open(
 
 def test_patterns_that_would_be_wrong_are_refused(df: DataFrame) -> None:
     for model in MODELS:
-        for kind in ("agg", "apply", "decompose"):
+        for kind in KINDS:
             query = compute(wr.stream(df).event_time("t").window(model), kind)
             for make in PATTERNS.values():
                 if not takes(make(0), model, kind):

@@ -182,7 +182,7 @@ def test_decimals_that_need_too_many_digits_are_an_error_whatever_the_settings(
         "'a' as k", "id as t", "0 as seq", "cast(repeat('9', 38) as decimal(38,0)) as x"
     )
     total, mean = (query(df, wr.TimeWindow("1 ms"), {"r": f("x")}) for f in (wf.sum, wf.mean))
-    was = spark.conf.get("spark.sql.ansi.enabled")
+    was = spark.conf.get("spark.sql.ansi.enabled") or "true"
     try:
         for is_ansi, given in (
             ("true", total),

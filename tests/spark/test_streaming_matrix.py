@@ -1,7 +1,7 @@
 """On a stream the results are the oracle's over all tuples, whatever the pattern and the batches.
 
-Every window model and every pattern with each kind of function; levels, keys, delays and how the
-batches come vary from one to the next.
+Every pattern with each kind of function, over one in four of the window models, and over the rest
+in the campaign; levels, keys, delays and how the batches come vary from one to the next.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 import windrow as wr
 from tests.spark.arrivals import Arrivals, streamed
-from tests.spark.matrix import MODELS, PATTERNS, SCHEMA, compute, naive, takes
+from tests.spark.matrix import MODELS, PATTERNS, SCHEMA, Case, cases, compute, naive
 from tests.spark.results import assert_same, by_window, expected, run_all
 from windrow.core import WindowModel, oracle
 from windrow.patterns import Pattern
@@ -40,9 +40,6 @@ ARROW = pa.schema(
         ("d", pa.int64()),
     ]
 )
-KINDS = ["agg", "apply", "decompose"]
-ON_EVERY_MODEL = "KeyFarm"
-"""The pattern that takes every model with every function; of others every other one must do."""
 
 
 class Stream:
@@ -122,36 +119,9 @@ def run(stream: Stream, model: WindowModel, pattern: Pattern, kind: str, is_time
     assert dropped == lost, what
 
 
-def legal_models(name: str, kind: str) -> list[WindowModel]:
-    """Those the pattern is run with: all, or every other one, not the same for each function."""
-    legal = [m for m in MODELS if takes(PATTERNS[name](0), m, kind)]
-    first = (KINDS.index(kind) + list(PATTERNS).index(name)) % 2
-    return legal if name == ON_EVERY_MODEL else legal[first::2]
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        (name, kind)
-        for name, make in PATTERNS.items()
-        for kind in KINDS
-        if takes(make(0), MODELS[0], kind)
-    ],
-)
-def test_pattern_gives_the_oracles_results(stream: Stream, name: str, kind: str) -> None:
-    level = KINDS.index(kind)
-    runs = [
-        functools.partial(run, stream, model, PATTERNS[name]((level + i) % 3), kind, True)
-        for i, model in enumerate(legal_models(name, kind))
-    ]
-    assert runs
-    run_all(runs)
-
-
-def test_every_model_is_run_with_each_kind_of_function() -> None:
-    for kind in KINDS:
-        names = [name for name, make in PATTERNS.items() if takes(make(0), MODELS[0], kind)]
-        assert {m for name in names for m in legal_models(name, kind)} == set(MODELS)
+@pytest.mark.parametrize("case", cases(every=4))
+def test_pattern_gives_the_oracles_results(stream: Stream, case: Case) -> None:
+    run_all([functools.partial(run, stream, *each, case.kind, True) for each in case.runs()])
 
 
 def test_tuples_without_a_time_are_counted_in_order_of_arrival(stream: Stream) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from windrow.api.sources import Data, source_of
+from windrow.core.calls import checks_call
+from windrow.core.checks import number, one_of, path_of
 from windrow.core.durations import Duration, microseconds
 from windrow.core.errors import WindrowError, received
 
@@ -46,6 +49,7 @@ _HOWS: dict[str, How] = {
 _LONGEST = 2**60
 
 
+@checks_call
 def join(
     left: Data,
     right: Data,
@@ -83,6 +87,7 @@ def join(
     sides, from which a layout is chosen; for tables the default is their lengths. The strategies
     "centralised" and "handshake" are baselines for comparison, slower than "grid": a centralised
     join keeps both windows in one worker, and a handshake join runs all its segments in one worker.
+    They have no grid, only a ``degree``.
 
     >>> import numpy as np
     >>> from windrow import band
@@ -105,9 +110,8 @@ def join(
         raise WindrowError(rule, f"{type(left).__name__} and {type(right).__name__}")
     schemas = sources[0].schema, sources[1].schema
     lengths, by_count = _lengths(within)
-    if strategy not in get_args(Strategy):
-        rule = f"strategy must be one of {get_args(Strategy)}"
-        raise WindrowError(rule, received("strategy", strategy))
+    one_of(strategy, get_args(Strategy), "strategy")
+    _check_is_grid(strategy, layout=layout, partitions=partitions, rates=rates)
     query = JoinQuery(
         schemas=schemas,
         on=_predicate(on).bind(*schemas),
@@ -151,13 +155,17 @@ class Join:
     @property
     def _frames(self) -> tuple[DataFrame, DataFrame]:
         """Both sides, which must be DataFrames."""
-        left, right = (source.df for source in self.sources)  # type: ignore[union-attr]
-        return left, right
+        from windrow.api.tables import TableSource
+
+        left, right = self.sources
+        assert not isinstance(left, TableSource)
+        assert not isinstance(right, TableSource)
+        return left.df, right.df
 
     def choice(self) -> GridChoice:
         """The grid that runs, and why; joins of tables use one core."""
         from windrow.planner.choice import STREAM_WORKERS
-        from windrow.planner.join_layout import choose_grid
+        from windrow.planner.join_layout import choose_grid, choose_line
 
         rates, cores = self.rates or (1, 1), 1
         if (tables := self._tables) is None:
@@ -169,6 +177,8 @@ class Join:
                 cores = STREAM_WORKERS
         elif self.rates is None:
             rates = len(tables[0]) or 1, len(tables[1]) or 1
+        if self.strategy != "grid":
+            return choose_line(self.degree, cores)
         given = self.layout, self.degree, self.partitions
         return choose_grid(self.query, *given, cores=cores, rates=rates)
 
@@ -178,6 +188,7 @@ class Join:
 
         return join_stages(self.query, self.choice().grid, self.strategy)
 
+    @checks_call
     def collect(self) -> pa.Table:
         """Run in process and return the results."""
         from windrow.engine.joins.in_process import collect
@@ -187,6 +198,7 @@ class Join:
             raise WindrowError(rule, "Spark DataFrames", "call to_df() instead.")
         return collect(self.query, self.stages(), *tables)
 
+    @checks_call
     def to_df(self, observation: Observation | str | None = None) -> DataFrame:
         """The results as a lazy DataFrame, which is streaming if a side is a stream.
 
@@ -210,6 +222,20 @@ class Join:
             observation=observation,
         )
 
+    @checks_call
+    def check_checkpoint(self, location: str | PathLike[str]) -> None:
+        """Raise unless this join can continue from the checkpoint, or begin there as a new one.
+
+        See ``Query.check_checkpoint``.
+        """
+        if not self._is_stream:
+            given = "bounded DataFrames" if self._tables is None else "tables"
+            raise WindrowError("only a streaming query has a checkpoint", given)
+        from windrow.spark.checkpoint import refuse_other_checkpoint
+
+        spark = self._frames[0].sparkSession
+        refuse_other_checkpoint(spark, path_of(location, "location"), self._identity())
+
     @property
     def _is_stream(self) -> bool:
         return self._tables is None and any(df.isStreaming for df in self._frames)
@@ -224,6 +250,7 @@ class Join:
         own = {"strategy": self.strategy, "grid": asdict(self.choice().grid)}
         return {**self.query.identity(), **own}
 
+    @checks_call
     def explain(self) -> None:
         """Print what will run and why."""
         from windrow.planner.explain_join import explain_join
@@ -245,6 +272,15 @@ def _predicate(on: Predicate | Term) -> Predicate:
         hint = 'for example on=wr.equi("symbol") & wr.band(price=0.01).'
         raise WindrowError("on must be a predicate", received("on", on), hint)
     return on
+
+
+def _check_is_grid(strategy: str, **given: object) -> None:
+    """Raise if a strategy without a grid is given what describes one."""
+    for name, value in given.items():
+        if strategy != "grid" and value is not None:
+            rule = f'{name} describes a grid, which strategy="{strategy}" does not have'
+            hint = "pass degree, the number of workers, or leave strategy out."
+            raise WindrowError(rule, received(name, value), hint)
 
 
 def _how(how: str) -> How:
@@ -298,11 +334,12 @@ def _delay(delay: Duration) -> int:
 def _rates(rates: Any) -> tuple[float, float] | None:
     if rates is None:
         return None
-    is_pair = isinstance(rates, tuple | list) and len(rates) == 2
-    if not is_pair or not all(isinstance(r, int | float) and 0 < r < math.inf for r in rates):
+    given = [number(r) for r in rates] if isinstance(rates, tuple | list) else []
+    left, right = given if len(given) == 2 else (None, None)
+    if left is None or right is None or not (0 < left < math.inf and 0 < right < math.inf):
         rule = "rates must be a pair of positive numbers"
         raise WindrowError(rule, received("rates", rates), "for example (1000, 50).")
-    return float(rates[0]), float(rates[1])
+    return float(left), float(right)
 
 
 def _prefixes(prefixes: Any) -> tuple[str, str]:

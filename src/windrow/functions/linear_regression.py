@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.types import require_numeric
 
@@ -82,6 +83,7 @@ def _current(partial: Sums) -> Sums:
     return (n, *(part for pair in pairs for part in pair))
 
 
+@checks_call
 def linear_regression(y: str, x: str) -> LinearRegression:
     """The least-squares line of ``y`` over ``x``: slope, intercept and r2.
 

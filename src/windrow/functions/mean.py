@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Values
 from windrow.functions.exact_sum import DECIMAL_DIGITS, Total, added, lifted, negated, total
 from windrow.functions.reducible import Reducible, Reduction
@@ -79,6 +80,7 @@ def _divided(whole: Decimal, count: int) -> Decimal:
         return exact.quantize(Decimal(1).scaleb(-finer))
 
 
+@checks_call
 def mean(column: str) -> Mean:
     """The mean, a double; of ``decimal(p,s)`` a ``decimal(p+4,s+4)``, as Spark's ``avg``.
 

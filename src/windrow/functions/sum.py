@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Values
 from windrow.functions.exact_sum import Total, added, lifted, negated, total
 from windrow.functions.reducible import COUNT_AND_SUM, Reducible
@@ -78,6 +79,7 @@ def or_overflow(function: str, type_name: str) -> str:
     return f"if(count({{0}}) > 0 and {tried} is null, raise_error('{OVERFLOW}'), {tried})"
 
 
+@checks_call
 def sum(column: str) -> Sum:
     """The sum: a long for integers, a double for floats, a wider decimal for decimals.
 

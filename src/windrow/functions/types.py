@@ -10,6 +10,15 @@ INTEGERS = ("tinyint", "smallint", "int", "bigint")
 FLOATS = ("float", "double")
 
 
+def quoted_field(name: str) -> str:
+    """A field's name in a DDL type, quoted unless it is made of letters, digits and underscores.
+
+    >>> quoted_field("größe_2"), quoted_field("a,b")
+    ('größe_2', '`a,b`')
+    """
+    return name if re.fullmatch(r"\w+", name) else "`" + name.replace("`", "``") + "`"
+
+
 def is_numeric(type_name: str) -> bool:
     """Whether values of the type are numbers."""
     return type_name in INTEGERS or type_name in FLOATS or type_name.startswith("decimal")

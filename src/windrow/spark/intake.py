@@ -45,7 +45,9 @@ class Intake:
     exchange: Exchange
     is_stream: bool
     greatest_of: str | None
-    """The column whose greatest value every worker is told."""
+    """The column, of rows or tuples, whose greatest value every worker is told."""
+    side: int = 0
+    """The side of a join that the rows are of."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived, is_first = _first_arrival()
@@ -54,7 +56,7 @@ class Intake:
             rows = chunk.rename_columns(self.columns)
             tuples, dropped = self.take(rows, arrived)
             arrived += len(rows)
-            ticks = ticks.with_more(Ticks(dropped, self._greatest(rows)))
+            ticks = ticks.with_more(self._ticks(dropped, rows, tuples))
             if len(tuples):
                 traffic = run_nodes(self.emitters, {0: [tuples]})
                 if not self.is_stream:
@@ -63,14 +65,16 @@ class Intake:
                     }
                 yield from self.exchange.pack(traffic).to_batches()
         # The first partition of a stream wakes every worker, even one that is sent nothing.
-        to_all = ticks.greatest != BEGINNING or (self.is_stream and is_first)
+        to_all = ticks.tell_time or (self.is_stream and is_first)
         yield from self.exchange.pack_ticks(ticks, to_all).to_batches()
 
-    def _greatest(self, rows: pa.Table) -> int:
-        if self.greatest_of is None:
-            return BEGINNING
-        found = pc.max(rows[self.greatest_of]).as_py()
-        return BEGINNING if found is None else int(found)
+    def _ticks(self, dropped: int, rows: pa.Table, tuples: pa.Table) -> Ticks:
+        name = self.greatest_of
+        if name is None:
+            return Ticks(dropped)
+        found = pc.max((rows if name in rows.column_names else tuples)[name]).as_py()
+        greatest = BEGINNING if found is None else int(found)
+        return Ticks(dropped, greatest_right=greatest) if self.side else Ticks(dropped, greatest)
 
     def over(self, rows: DataFrame) -> DataFrame:
         """The DataFrame as packed rows; refused if the Python of Spark's workers cannot run it."""

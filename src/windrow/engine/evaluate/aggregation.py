@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.aggregate import Aggregate
-from windrow.core.errors import WindrowError
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.columns.storage import ColumnStorage, Stored
 from windrow.engine.evaluate.partial_ranges import Known, combine_partials
+from windrow.engine.evaluate.returned import column_of
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Columnar, Values
 from windrow.functions.exact_sum import DECIMAL_DIGITS
@@ -27,7 +27,7 @@ def aggregate(
     function: Aggregate[Any, Any, Any],
     columns: TupleColumns,
     windows: FiredWindows,
-    kind: pa.DataType,
+    field: pa.Field,
 ) -> pa.Array:
     """The function's result for each window. The columns should be compact: all is read."""
     if isinstance(function, Columnar) and _suits_kernels(function, columns):
@@ -36,10 +36,10 @@ def aggregate(
         source = function.returns_values_of
         if source is not None:
             storage = columns.storages[function.columns[source]]
-            return decode(values, storage, inputs[source][1], kind)
-        return to_arrow(values, kind)
+            return decode(values, storage, inputs[source][1], field.type)
+        return to_arrow(values, field)
     partials = scalar_partials(function, columns, windows, range(int(windows.hi.max(initial=0))))
-    return lower_partials(repr(function), function, partials, kind)
+    return lower_partials(function, partials, field)
 
 
 def kernel_inputs(function: Any, columns: TupleColumns) -> list[tuple[Values, Any]]:
@@ -65,14 +65,18 @@ def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
     return not any(s.is_object for s in storages)
 
 
-def to_arrow(values: Values, kind: pa.DataType) -> pa.Array:
+def to_arrow(values: Values, field: pa.Field) -> pa.Array:
     """Convert kernel results to an Arrow array of the declared type."""
     if values.values.dtype == object:
-        return pa.array(values.to_list(), kind)
+        results = values.to_list()
+        try:
+            return pa.array(results, field.type)
+        except Exception:
+            return column_of(results, field)
     if values.scale is not None:
-        return _to_decimals(values, values.scale, kind)
+        return _to_decimals(values, values.scale, field.type)
     mask = None if values.valid is None else ~values.valid
-    return pa.array(values.values, mask=mask).cast(kind)
+    return pa.array(values.values, mask=mask).cast(field.type)
 
 
 def _to_decimals(values: Values, scale: int, kind: pa.DataType) -> pa.Array:
@@ -150,31 +154,9 @@ def scalar_partials(
 
 
 def lower_partials(
-    name: str, function: Aggregate[Any, Any, Any], partials: Sequence[Known], kind: pa.DataType
+    function: Aggregate[Any, Any, Any], partials: Sequence[Known], field: pa.Field
 ) -> pa.Array:
     """The results of the windows that have these partials."""
     with localcontext(prec=DECIMAL_DIGITS):
         results = [function.empty if p is None else function.lower(p[0]) for p in partials]
-    return result_array(name, results, kind)
-
-
-def result_array(name: str, values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Convert Python results to an Arrow array of the declared type."""
-    try:
-        if pa.types.is_integer(kind) and any(isinstance(v, float | np.floating) for v in values):
-            return pa.array(_plain(values), pa.float64()).cast(kind)
-        try:
-            return pa.array(values, kind)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            return pa.array(_plain(values), kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as e:
-        raise WindrowError(
-            f"the result for {name!r} must be {kind}",
-            str(e),
-            "change the declared type or the value.",
-        ) from None
-
-
-def _plain(values: Sequence[Any]) -> list[Any]:
-    """Convert NumPy scalars to Python numbers."""
-    return [v.item() if isinstance(v, np.generic) else v for v in values]
+    return column_of(results, field)

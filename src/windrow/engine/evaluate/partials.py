@@ -47,7 +47,7 @@ class PartialColumns:
     def __init__(self, query: WindowQuery) -> None:
         assert isinstance(query.computation, Aggregation)
         self.functions = query.computation.functions
-        self.kinds = {field.name: field.type for field in query.result_schema()}
+        self.fields = {field.name: field for field in query.result_schema()}
         self.storages = {c: ColumnStorage(query.arrow_type(c)) for c in query.computation.columns}
 
     def is_reducible(self, function: Aggregate[Any, Any, Any]) -> bool:
@@ -120,7 +120,7 @@ class PartialColumns:
         with localcontext(prec=DECIMAL_DIGITS):
             partials = [pickle.loads(p) for p in pickled]
             wholes = combine_partials(function, partials, windows.lo, windows.hi)
-        return lower_partials(name, function, wholes, self.kinds[name])
+        return lower_partials(function, wholes, self.fields[name])
 
     def completed(self, stored: pa.Table) -> pa.Table:
         """Partials that an older version may have stored, with the columns of this one.
@@ -142,7 +142,7 @@ class PartialColumns:
     def _lower(
         self, name: str, function: Any, columns: TupleColumns, windows: FiredWindows
     ) -> pa.Array:
-        combined, scale, dictionary = [], None, None
+        combined, scale, dictionary, field = [], None, None, self.fields[name]
         for i, reduction in enumerate(function.reductions):
             column = f"{name}#{i}"
             storage, partials = columns.storages[column], columns.stored[column]
@@ -155,12 +155,12 @@ class PartialColumns:
             given = None if lost is None else lost.values
             combined.append(reduce_ranges(known, lo, hi, operation, given))
         if scale is not None:
-            return to_arrow(function.lower_decimals(combined, scale), self.kinds[name])
+            return to_arrow(function.lower_decimals(combined, scale), field)
         found = function.lower_reductions(combined)
         source = function.returns_values_of
         if source is None:
-            return to_arrow(found, self.kinds[name])
-        return decode(found, self.storages[function.columns[source]], dictionary, self.kinds[name])
+            return to_arrow(found, field)
+        return decode(found, self.storages[function.columns[source]], dictionary, field.type)
 
 
 def _unpickled(partials: Sequence[Any]) -> tuple[list[int], list[Any]]:
