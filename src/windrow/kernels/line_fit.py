@@ -21,18 +21,6 @@ zero. That loses at most as many digits as the number of points has."""
 LENGTH = 15
 
 
-def line_ranges(
-    x: ArrayLike, y: ArrayLike, lo: ArrayLike, hi: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Slope, intercept and r2 of each range [lo, hi), and whether it has two different x.
-
-    >>> line_ranges([0, 1, 2], [1.0, 3.0, 5.0], [0, 2], [3, 3])
-    (array([[ 2.,  1.,  1.],
-           [nan, nan, nan]]), array([ True, False]))
-    """
-    return lines_of(line_sums(x, y, lo, hi))
-
-
 def line_sums(x: ArrayLike, y: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> Column:
     """The sums of each range [lo, hi) of points, one row per range.
 
@@ -56,7 +44,12 @@ def merge_line_sums(sums: Column, lo: ArrayLike, hi: ArrayLike) -> Column:
 
 
 def lines_of(sums: Column) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The lines of rows of sums, as :func:`line_ranges` gives them."""
+    """Slope, intercept and r2 of each row of sums, and whether it has two different x.
+
+    >>> lines_of(line_sums([0, 1, 2], [1.0, 3.0, 5.0], [0, 2], [3, 3]))
+    (array([[ 2.,  1.,  1.],
+           [nan, nan, nan]]), array([ True, False]))
+    """
     lines, are_known = np.full((len(sums), 3), np.nan), np.zeros(len(sums), np.bool_)
     _draw(np.ascontiguousarray(sums), lines, are_known)
     return lines, are_known
