@@ -6,8 +6,8 @@ again between any two batches.
 
 from __future__ import annotations
 
-import math
 import pickle
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import windrow as wr
+from tests.close import assert_close
 from tests.effort import examples
 from tests.patterns import patterns
 from tests.streams import models_in_milliseconds, times
@@ -35,6 +36,7 @@ SCHEMA = pa.schema(
         ("y", pa.float64()),
         ("s", pa.string()),
         ("d", pa.int64()),
+        ("m", pa.decimal128(20, 2)),
     ]
 )
 
@@ -65,6 +67,10 @@ FUNCTIONS: dict[str, Any] = {
     "regression": wf.linear_regression("y", "x"),
     "skyline": wf.skyline("x", "y"),
     "fit": wf.polynomial_fit("y", "x", 1),
+    "top_by": wf.top_k("s", 2, by="m"),
+    "most_m": wf.max("m"),
+    "ohlc_m": wf.ohlc("m"),
+    "distinct_pairs": wf.count_distinct("s", "m"),
     "trail": Trail("s"),
 }
 Rows = list[dict[str, Any]]
@@ -83,6 +89,7 @@ def arrivals(draw: st.DrawFn, delay: int) -> Rows:
             "x": draw(st.none() | st.integers(-9, 9)),
             "y": draw(st.none() | st.floats(-100, 100)),
             "s": draw(st.none() | st.sampled_from("pqrs")),
+            "m": draw(st.none() | st.sampled_from([Decimal("-0.25"), Decimal("7.50")])),
         }
         for t in draw(times())
     ]
@@ -91,22 +98,6 @@ def arrivals(draw: st.DrawFn, delay: int) -> Rows:
     late = [r["t"] + draw(st.integers(0, delay)) * 1000 for r in rows]
     order = sorted(range(len(rows)), key=lambda i: late[i])
     return [rows[i] for i in order]
-
-
-def assert_close(got: Any, expected: Any) -> None:
-    """Integers and text exactly, floats to 1e-9 relative (to the values' size near zero)."""
-    if isinstance(expected, dict):
-        assert got.keys() == expected.keys()
-        for name in expected:
-            assert_close(got[name], expected[name])
-    elif isinstance(expected, list | tuple):
-        assert len(got) == len(expected)
-        for g, e in zip(got, expected, strict=True):
-            assert_close(g, e)
-    elif isinstance(expected, float) and got is not None:
-        assert math.isclose(got, expected, rel_tol=1e-9, abs_tol=1e-9) or got != got != expected
-    else:
-        assert got == expected
 
 
 def by_window(tables: list[pa.Table], query: Any, names: list[str]) -> dict[Any, list[Any]]:

@@ -57,7 +57,16 @@ FUNCTIONS: dict[str, Any] = {
     "distinct": wf.count_distinct("x"),
     "at_most": wf.arg_max("i", "y"),
 }
+NEED_ALL_ROWS = ("p90", "distinct")
+"""The functions for which WinMapReduce has no MAP."""
 RETURNS = "n bigint, seen array<int>"
+
+
+def functions_of(model: WindowModel) -> dict[str, Any]:
+    """The functions to compute; for every other model, only those that MAP has partials of."""
+    if MODELS.index(model) % 2 == 0:
+        return FUNCTIONS
+    return {name: f for name, f in FUNCTIONS.items() if name not in NEED_ALL_ROWS}
 
 
 def seen(w: wr.Window) -> list[dict[str, Any]]:
@@ -73,9 +82,9 @@ def combine(parts: list[Any]) -> dict[str, Any]:
     return {"n": sum(p["n"] for p in parts), "seen": sorted(i for p in parts for i in p["seen"])}
 
 
-def compute(query: wr.Query, kind: str) -> wr.Query:
+def compute(query: wr.Query, model: WindowModel, kind: str) -> wr.Query:
     if kind == "agg":
-        return query.agg(**FUNCTIONS)
+        return query.agg(**functions_of(model))
     if kind == "apply":
         return query.apply(seen, RETURNS)
     return query.decompose(
@@ -83,9 +92,9 @@ def compute(query: wr.Query, kind: str) -> wr.Query:
     )
 
 
-def naive(kind: str) -> Callable[[oracle.OracleWindow], list[Any]]:
+def naive(model: WindowModel, kind: str) -> Callable[[oracle.OracleWindow], list[Any]]:
     if kind == "agg":
-        return aggregates(FUNCTIONS)
+        return aggregates(functions_of(model))
 
     def rows(w: oracle.OracleWindow) -> list[Any]:
         members = [r["i"] for r in w.rows]

@@ -77,9 +77,9 @@ def run(df: DataFrame, rows: list[Any], model: WindowModel, pattern: Pattern, ki
         query = query.event_time("t", how["delay"])
     if keys:
         query = query.key_by(*keys)
-    query = compute(query.window(model, open_windows=open_windows), kind).using(pattern)
+    query = compute(query.window(model, open_windows=open_windows), model, kind).using(pattern)
     windows = oracle.windows(model, rows, key=keys, open_windows=open_windows, **how)
-    wanted = expected(windows, naive(kind))
+    wanted = expected(windows, naive(model, kind))
     got: ByWindow = by_window(query.to_df(), keys)
     assert_same(got, wanted, f"{model}, {pattern}, {kind}, {keys}, {open_windows}, {how}")
 
@@ -113,7 +113,7 @@ def test_stream_would_not_have_fired_what_ordered_input_leaves_open(
 def test_patterns_that_would_be_wrong_are_refused(df: DataFrame) -> None:
     for model in MODELS:
         for kind in KINDS:
-            query = compute(wr.stream(df).event_time("t").window(model), kind)
+            query = compute(wr.stream(df).event_time("t").window(model), model, kind)
             for make in PATTERNS.values():
                 if not takes(make(0), model, kind):
                     with pytest.raises(wr.WindrowError):

@@ -113,10 +113,10 @@ def run(stream: Stream, model: WindowModel, pattern: Pattern, kind: str, is_time
         rows = stream.in_order_of_arrival(order_by)
         windows = oracle.windows(model, rows, key=keys, open_windows="drop")
     open_windows: Any = draw.choice(["emit", "drop"])
-    query = compute(query.window(model, open_windows=open_windows), kind).using(pattern)
+    query = compute(query.window(model, open_windows=open_windows), model, kind).using(pattern)
     what = f"{model}, {pattern}, {kind}, {keys}, timed: {is_timed}, {files} files a batch"
     df, dropped = streamed(query.to_df())
-    assert_same(by_window(df, keys), expected(windows, naive(kind)), what)
+    assert_same(by_window(df, keys), expected(windows, naive(model, kind)), what)
     assert dropped == lost, what
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.core.aggregate import Commutative, Idempotent
+from windrow.core.aggregate import Aggregate, Commutative, Idempotent
 from windrow.core.calls import checks_call
-from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
+from windrow.functions.columnar import Columnar, Int64s, Kept, Values, skip_nulls, take
 from windrow.functions.ordering import are_less, is_less
 from windrow.functions.ranges import Partials, combine_ranges
 from windrow.functions.types import require_orderable
@@ -20,11 +20,30 @@ Candidate = tuple[Any, ...]
 """``(by, position, value)`` of the best row; empty while every ``by`` has been null."""
 
 
+def best_positions(
+    function: Aggregate[Any, Any, Any],
+    by: Values,
+    lo: Int64s,
+    hi: Int64s,
+    are_better: Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]],
+) -> tuple[Int64s, NDArray[np.bool_]]:
+    """The position of the best value of each range, the oldest among equals, if it has any."""
+
+    def combine(older: Partials, newer: Partials) -> Partials:
+        wins = are_better(newer[0], older[0])
+        return tuple(np.where(wins, new, old) for old, new in zip(older, newer, strict=True))
+
+    (ranked, at), lo, hi = skip_nulls([by, Values(np.arange(len(by)))], lo, hi)
+    _, best = combine_ranges(function, (ranked, at), lo, hi, combine, (0, 0))
+    return best, lo < hi
+
+
 class _ArgExtreme(Commutative[Any, Candidate, Any], Idempotent[Any, Candidate, Any], Columnar):
     function: str
     takes_position = True
     skips_nulls = False
     returns_values_of = 0
+    keeps_few = True
 
     def result_type(self, *inputs: str) -> str:
         require_orderable(self.function, inputs[1])
@@ -48,16 +67,14 @@ class _ArgExtreme(Commutative[Any, Candidate, Any], Idempotent[Any, Candidate, A
 
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
         chosen, by = columns
-        (ranked, at), lo, hi = skip_nulls([by, Values(np.arange(len(by)))], lo, hi)
-        _, best = combine_ranges(self, (ranked, at), lo, hi, self._combine_columns, (0, 0))
-        valid = lo < hi
+        best, valid = best_positions(self, by, lo, hi, self._are_better)
         if chosen.valid is not None:
             valid &= take(chosen.valid, best, valid).values
         return take(chosen.values, best, valid)
 
-    def _combine_columns(self, older: Partials, newer: Partials) -> Partials:
-        wins = self._are_better(newer[0], older[0])
-        return tuple(np.where(wins, new, old) for old, new in zip(older, newer, strict=True))
+    def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
+        best, found = best_positions(self, columns[1], lo, hi, self._are_better)
+        return best[found], found.astype(np.int64)
 
     @abstractmethod
     def _is_better(self, a: Any, b: Any) -> bool:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 Int64s = NDArray[np.int64]
 TakenAs = Literal["floats", "exactly"]
 """How a function takes decimals: as the nearest floats, or as the integers that Arrow holds."""
+Kept = tuple[Int64s, Int64s]
+"""Positions of tuples, range after range and ascending in each, and how many each range has."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,18 @@ class Columnar(ABC):
     If None, windows of decimals are computed row by row.
     """
 
+    keeps_few: ClassVar[bool] = False
+    """Whether ``kept`` finds few tuples in a range, however many there are."""
+
+    def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
+        """The tuples of each range that the result of a window with that range can depend on.
+
+        The ranges are panes or parts of windows. The result over the kept tuples of all pieces of a
+        window, and any others of the window, must be that over the whole window. A function that
+        does not override it needs all tuples.
+        """
+        raise NotImplementedError(f"{self!r} keeps all tuples")
+
     @abstractmethod
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
         """The result over each range [lo, hi) of the tuples.
@@ -110,6 +124,29 @@ def skip_nulls(
     before = np.zeros(len(valid) + 1, dtype=np.int64)
     np.cumsum(valid, out=before[1:])
     return [c.values[valid] for c in columns], before[lo], before[hi]
+
+
+def skip_null_positions(column: Values, lo: Int64s, hi: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+    """The positions of the tuples without a null, and the ranges in terms of these tuples.
+
+    >>> x = Values(np.array([5, 0, 7]), np.array([True, False, True]))
+    >>> skip_null_positions(x, np.array([0, 1]), np.array([2, 3]))
+    (array([0, 2]), array([0, 1]), array([1, 2]))
+    """
+    (at,), lo, hi = skip_nulls([Values(np.arange(len(column)), column.valid)], lo, hi)
+    return at, lo, hi
+
+
+def distinct_positions(found: NDArray[np.bool_], *positions: Int64s) -> Kept:
+    """The distinct positions of each range; none where ``found`` is false.
+
+    >>> distinct_positions(np.array([True, False]), np.array([3, 0]), np.array([1, 0]))
+    (array([1, 3]), array([2, 0]))
+    """
+    ordered = np.sort(np.column_stack(positions), axis=1)
+    is_new = np.diff(ordered, axis=1, prepend=-1) > 0
+    is_new[~found] = False
+    return ordered[is_new], is_new.sum(axis=1)
 
 
 def take(values: NDArray[Any], positions: Int64s, found: NDArray[np.bool_]) -> Values:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from windrow.core.aggregate import Commutative, Idempotent
 from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError
-from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
+from windrow.functions.columnar import Columnar, Int64s, Kept, Values, skip_nulls
 from windrow.functions.ordering import distinct_key
 from windrow.functions.types import require_orderable
 
@@ -60,6 +60,14 @@ class CountDistinct(Commutative[Any, Seen, int], Idempotent[Any, Seen, int], Col
 
         arrays, lo, hi = skip_nulls(columns, lo, hi)
         return Values(count_distinct_ranges(_number_tuples(arrays), lo, hi))
+
+    def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
+        from windrow.kernels.order_statistics import first_of_each_value
+
+        at = Values(np.arange(len(columns[0])))
+        (*arrays, places), lo, hi = skip_nulls([*columns, at], lo, hi)
+        positions, counts = first_of_each_value(_number_tuples(arrays), lo, hi)
+        return places[positions], counts
 
 
 def _number_tuples(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:

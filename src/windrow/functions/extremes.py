@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Idempotent
 from windrow.core.calls import checks_call
-from windrow.functions.columnar import Values
-from windrow.functions.ordering import is_less
+from windrow.functions.arg_extremes import best_positions
+from windrow.functions.columnar import Int64s, Kept, Values
+from windrow.functions.ordering import are_less, is_less
 from windrow.functions.reducible import COUNT_AND_MAX, COUNT_AND_MIN, Reducible
 from windrow.functions.types import require_orderable
 
 
 class _Extreme(Commutative[Any, Any, Any], Idempotent[Any, Any, Any], Reducible):
     returns_values_of = 0
+    keeps_few = True
 
     def result_type(self, *inputs: str) -> str:
         require_orderable(self.name.lower(), inputs[0])
@@ -32,6 +36,14 @@ class _Extreme(Commutative[Any, Any, Any], Idempotent[Any, Any, Any], Reducible)
         counts, extremes = partials
         return Values.where(counts > 0, extremes)
 
+    def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
+        best, found = best_positions(self, columns[0], lo, hi, self._are_better)
+        return best[found], found.astype(np.int64)
+
+    @abstractmethod
+    def _are_better(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether each value of ``a`` is chosen over that of ``b``."""
+
 
 class Min(_Extreme):
     """The least value."""
@@ -44,6 +56,9 @@ class Min(_Extreme):
     def combine(self, a: Any, b: Any) -> Any:
         return b if is_less(b, a) else a
 
+    def _are_better(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
+        return are_less(a, b)
+
 
 class Max(_Extreme):
     """The greatest value."""
@@ -55,6 +70,9 @@ class Max(_Extreme):
 
     def combine(self, a: Any, b: Any) -> Any:
         return b if is_less(a, b) else a
+
+    def _are_better(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
+        return are_less(b, a)
 
 
 @checks_call

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from windrow.core.aggregate import Commutative
 from windrow.core.calls import checks_call
-from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
+from windrow.functions.columnar import Int64s, Values, skip_nulls
+from windrow.functions.mergeable import Mergeable
+from windrow.functions.ranges import Partials
 from windrow.functions.types import require_numeric
 
 Sums = tuple[float, ...]
@@ -17,13 +21,14 @@ Line = dict[str, float]
 FIELDS = ("slope", "intercept", "r2")
 
 
-class LinearRegression(Commutative[Any, Sums, Line | None], Columnar):
+class LinearRegression(Commutative[Any, Sums, Line | None], Mergeable):
     """Sums of distances from one of the points, with twice the digits of a double.
 
     NaN or an infinity among the values makes every result that depends on it NaN.
     """
 
     takes_decimals = "floats"
+    width = 15
     returns = "struct<slope:double,intercept:double,r2:double>"
 
     def result_type(self, *inputs: str) -> str:
@@ -39,19 +44,29 @@ class LinearRegression(Commutative[Any, Sums, Line | None], Columnar):
     def combine(self, a: Sums, b: Sums) -> Sums:
         from windrow.kernels.line_fit import combine_sums
 
-        return combine_sums(_current(a), _current(b))
+        return combine_sums(a, b)
 
     def lower(self, partial: Sums) -> Line | None:
         from windrow.kernels.line_fit import line_of
 
-        is_known, *line = line_of(_current(partial))
+        is_known, *line = line_of(partial)
         return dict(zip(FIELDS, line, strict=True)) if is_known else None
 
-    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
-        from windrow.kernels.line_fit import line_ranges
+    def lift_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Partials:
+        from windrow.kernels.line_fit import line_sums
 
         (y, x), lo, hi = skip_nulls(columns, lo, hi)
-        lines, are_known = line_ranges(x, y, lo, hi)
+        return tuple(line_sums(x, y, lo, hi).T)
+
+    def merge_ranges(self, partials: Partials, lo: Int64s, hi: Int64s) -> Partials:
+        from windrow.kernels.line_fit import merge_line_sums
+
+        return tuple(merge_line_sums(np.column_stack(partials), lo, hi).T)
+
+    def lower_columns(self, partials: Partials) -> Values:
+        from windrow.kernels.line_fit import lines_of
+
+        lines, are_known = lines_of(np.column_stack(partials))
         found = (dict(zip(FIELDS, line, strict=True)) for line in lines.tolist())
         return Values.of_objects(
             [line if ok else None for line, ok in zip(found, are_known.tolist(), strict=True)]
@@ -66,21 +81,6 @@ def as_pair(value: Any) -> tuple[float, float]:
     """
     high = float(value)
     return (high, float(value - int(high))) if isinstance(value, int) else (high, 0.0)
-
-
-def _current(partial: Sums) -> Sums:
-    """The sums; older versions stored means and centred sums of squares, with fewer digits."""
-    if len(partial) != 8:
-        return partial
-    n, x, mean_x, y, mean_y, xx, xy, yy = map(float, partial)
-    sums = n * mean_x, n * mean_y
-    about_point = (
-        xx + mean_x * sums[0],
-        xy + mean_x * sums[1],
-        yy + mean_y * sums[1],
-    )
-    pairs = ((number, 0.0) for number in (x, y, *sums, *about_point))
-    return (n, *(part for pair in pairs for part in pair))
 
 
 @checks_call

@@ -7,8 +7,19 @@ from typing import Any
 
 from windrow.core.aggregate import Commutative, Idempotent
 from windrow.core.calls import checks_call
-from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
+from windrow.functions.arg_extremes import best_positions
+from windrow.functions.columnar import (
+    Columnar,
+    Int64s,
+    Kept,
+    Values,
+    distinct_positions,
+    skip_null_positions,
+    skip_nulls,
+    take,
+)
 from windrow.functions.extremes import Max, Min
+from windrow.functions.ordering import are_less
 from windrow.functions.position import First, Last, Positioned
 from windrow.functions.ranges import reduce_ranges
 from windrow.functions.types import require_orderable
@@ -26,6 +37,7 @@ class Ohlc(
 
     takes_position = True
     returns_values_of = 0
+    keeps_few = True
 
     def __init__(self, column: str) -> None:
         super().__init__(column)
@@ -64,6 +76,15 @@ class Ohlc(
         return Values.of_objects(
             [dict(zip(FIELDS, bar, strict=True)) if ok else None for ok, *bar in bars]
         )
+
+    def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
+        (prices,) = columns
+        at, first, last = skip_null_positions(prices, lo, hi)
+        found = first < last
+        high, _ = best_positions(self, prices, lo, hi, lambda a, b: are_less(b, a))
+        low, _ = best_positions(self, prices, lo, hi, are_less)
+        ends = (take(at, position, found).values for position in (first, last - 1))
+        return distinct_positions(found, *ends, high, low)
 
 
 @checks_call

@@ -11,7 +11,15 @@ import numpy as np
 from windrow.core.aggregate import Commutative, Idempotent
 from windrow.core.calls import checks_call
 from windrow.core.checks import is_bool
-from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
+from windrow.functions.columnar import (
+    Columnar,
+    Int64s,
+    Kept,
+    Values,
+    skip_null_positions,
+    skip_nulls,
+    take,
+)
 
 Positioned = tuple[int, Any]
 """A value and the position of its row, the position first."""
@@ -22,6 +30,7 @@ class _Positional(
 ):
     takes_position = True
     returns_values_of = 0
+    keeps_few = True
 
     def __init__(self, column: str, ignore_nulls: bool = False) -> None:
         super().__init__(column)
@@ -45,6 +54,13 @@ class _Positional(
         chosen = self._choose(lo, hi)
         valid = np.ones(len(lo), dtype=np.bool_) if column.valid is None else column.valid[chosen]
         return Values.where(valid, column.values[chosen])
+
+    def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
+        if not self.skips_nulls:
+            return self._choose(lo, hi), np.ones(len(lo), np.int64)
+        at, lo, hi = skip_null_positions(columns[0], lo, hi)
+        found = lo < hi
+        return at[self._choose(lo, hi)[found]], found.astype(np.int64)
 
     @abstractmethod
     def _choose(self, lo: Int64s, hi: Int64s) -> Int64s:

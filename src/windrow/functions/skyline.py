@@ -8,11 +8,12 @@ from itertools import chain, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative
 from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError, received
-from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
+from windrow.functions.columnar import Columnar, Int64s, Kept, Values, skip_nulls
 from windrow.functions.types import quoted_field, require_numeric
 
 Point = tuple[float, ...]
@@ -26,6 +27,7 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
     takes_decimals = "floats"
     empty: ClassVar[Any] = []
     takes_position = True
+    keeps_few = True
 
     def __init__(self, *columns: str, maximise: bool | Sequence[bool] = False) -> None:
         super().__init__(*columns)
@@ -71,20 +73,30 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
         return [dict(zip(self.columns, point, strict=True)) for _, point in partial]
 
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+        arrays, lo, hi = skip_nulls(columns, lo, hi)
+        points = np.column_stack([array.astype(np.float64) for array in arrays])
+        members, bounds = self._members(points, lo, hi)
+        found = [dict(zip(self.columns, p, strict=True)) for p in points[members].tolist()]
+        return Values.of_objects([found[b:e] for b, e in pairwise(bounds.tolist())])
+
+    def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
+        at = Values(np.arange(len(columns[0])))
+        (*arrays, places), lo, hi = skip_nulls([*columns, at], lo, hi)
+        points = np.column_stack([array.astype(np.float64) for array in arrays])
+        members, bounds = self._members(points, lo, hi)
+        return places[members], np.diff(bounds)
+
+    def _members(self, points: NDArray[Any], lo: Int64s, hi: Int64s) -> tuple[Int64s, Int64s]:
+        """The positions of the skyline of each range, and the bounds of each among them."""
         from windrow.kernels.skyline import skyline
         from windrow.kernels.skyline_ranges import skyline_ranges
 
-        arrays, lo, hi = skip_nulls(columns, lo, hi)
-        points = np.column_stack([array.astype(np.float64) for array in arrays])
         larger = np.flatnonzero(self.maximise).tolist()
         if int((hi - lo).sum()) > _OVERLAP * len(points):
-            members, bounds = skyline_ranges(points, lo, hi, larger)
-        else:
-            parts = [a + skyline(points[a:b], larger) for a, b in zip(lo, hi, strict=True)]
-            members = np.concatenate([np.zeros(0, np.int64), *parts])
-            bounds = np.cumsum([0, *map(len, parts)])
-        found = [dict(zip(self.columns, p, strict=True)) for p in points[members].tolist()]
-        return Values.of_objects([found[b:e] for b, e in pairwise(bounds.tolist())])
+            return skyline_ranges(points, lo, hi, larger)
+        parts = [a + skyline(points[a:b], larger) for a, b in zip(lo, hi, strict=True)]
+        members = np.concatenate([np.zeros(0, np.int64), *parts])
+        return members, np.cumsum([0, *map(len, parts)])
 
     def _survive(self, front: Front, other: Front) -> Front:
         """The points that none of the other front dominates."""

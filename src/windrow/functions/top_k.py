@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from windrow.core.aggregate import Commutative
 from windrow.core.calls import checks_call
 from windrow.core.checks import positive_count
-from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
+from windrow.functions.columnar import Columnar, Int64s, Kept, Values, skip_nulls
 from windrow.functions.ordering import sort_key
 from windrow.functions.types import require_orderable
 
@@ -26,6 +26,7 @@ class TopK(Commutative[Any, Ranked, list[Any]], Columnar):
     empty: ClassVar[Any] = []
     takes_position = True
     returns_values_of = 0
+    keeps_few = True
 
     def __init__(self, column: str, k: int, by: str | None = None) -> None:
         super().__init__(*((column,) if by is None else (column, by)))
@@ -56,16 +57,25 @@ class TopK(Commutative[Any, Ranked, list[Any]], Columnar):
         return [value for _, _, value in partial]
 
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
-        chosen, by = columns[0], columns[-1]
+        best, counts = self._best(columns[-1], lo, hi)
+        chosen = columns[0]
+        valid = None if chosen.valid is None else chosen.valid[best]
+        values, ends = Values(chosen.values[best], valid).to_list(), np.cumsum(counts)
+        bounds = zip((ends - counts).tolist(), ends.tolist(), strict=True)
+        return Values.of_objects([values[low:high] for low, high in bounds])
+
+    def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
+        best, counts = self._best(columns[-1], lo, hi)
+        of_range = np.repeat(np.arange(len(counts)), counts)
+        return best[np.lexsort((best, of_range))], counts
+
+    def _best(self, by: Values, lo: Int64s, hi: Int64s) -> Kept:
+        """The positions of the best of each range, the best first."""
+        from windrow.kernels.least_ranges import least_of_ranges
+
         (ranks, at), lo, hi = skip_nulls([by, Values(np.arange(len(by)))], lo, hi)
         places, by_place = _place(ranks)
-        results = []
-        for low, high in zip(lo.tolist(), hi.tolist(), strict=True):
-            best = places[low:high]
-            if len(best) > self.k:
-                best = np.partition(best, self.k - 1)[: self.k]
-            results.append(at[by_place[np.sort(best)]])
-        return _lists(chosen, results)
+        return at[by_place[least_of_ranges(places, lo, hi, self.k)]], np.minimum(hi - lo, self.k)
 
 
 def _place(ranks: NDArray[Any]) -> tuple[Int64s, Int64s]:
@@ -75,15 +85,6 @@ def _place(ranks: NDArray[Any]) -> tuple[Int64s, Int64s]:
     places = np.empty(len(ranks), dtype=np.int64)
     places[by_place] = np.arange(len(ranks))
     return places, by_place
-
-
-def _lists(chosen: Values, positions: Sequence[Int64s]) -> Values:
-    """One list per result with the values at its positions, None for nulls."""
-    if chosen.valid is None:
-        return Values.of_objects([chosen.values[at].tolist() for at in positions])
-    return Values.of_objects(
-        [Values(chosen.values[at], chosen.valid[at]).to_list() for at in positions]
-    )
 
 
 @checks_call

@@ -10,8 +10,9 @@ import numpy as np
 
 from windrow.core.aggregate import Commutative
 from windrow.core.calls import checks_call
-from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
-from windrow.functions.ranges import combine_ranges
+from windrow.functions.columnar import Int64s, Values, skip_nulls
+from windrow.functions.mergeable import Mergeable
+from windrow.functions.ranges import Partials, combine_ranges
 from windrow.functions.types import require_numeric
 
 Moments = tuple[Any, Any, Any, Any]
@@ -19,7 +20,7 @@ Moments = tuple[Any, Any, Any, Any]
 squared distances from the mean. Each may also be a column."""
 
 
-class Var(Commutative[Any, Moments, float | None], Columnar):
+class Var(Commutative[Any, Moments, float | None], Mergeable):
     """Moments, combined as by Chan, Golub and LeVeque: no large squares are subtracted.
 
     The mean is kept as its distance from one of the values. It is often much greater than the
@@ -29,6 +30,7 @@ class Var(Commutative[Any, Moments, float | None], Columnar):
     """
 
     takes_decimals = "floats"
+    width = 4
 
     def result_type(self, *inputs: str) -> str:
         require_numeric(self.name.lower(), *inputs)
@@ -50,13 +52,18 @@ class Var(Commutative[Any, Moments, float | None], Columnar):
         n, _, _, squares = partial
         return None if n < 2 else float(squares / (n - 1))
 
-    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
+    def lift_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Partials:
         (values,), lo, hi = skip_nulls(columns, lo, hi)
         floats = values.astype(np.float64)
         with np.errstate(invalid="ignore"):
-            ones, zeros = np.ones(len(floats), dtype=np.int64), np.zeros(len(floats))
-            lifted = ones, floats, zeros, floats - floats
-        n, _, _, squares = combine_ranges(self, lifted, lo, hi, self.combine, (0, 0.0, 0.0, 0.0))
+            lifted = np.ones(len(floats)), floats, np.zeros(len(floats)), floats - floats
+        return self.merge_ranges(lifted, lo, hi)
+
+    def merge_ranges(self, partials: Partials, lo: Int64s, hi: Int64s) -> Partials:
+        return combine_ranges(self, partials, lo, hi, self.combine, (0.0, 0.0, 0.0, 0.0))
+
+    def lower_columns(self, partials: Partials) -> Values:
+        n, _, _, squares = partials
         return Values.where(n >= 2, squares / np.maximum(n - 1, 1))
 
 
@@ -70,8 +77,8 @@ class Stddev(Var):
         variance = super().lower(partial)
         return None if variance is None else math.sqrt(variance)
 
-    def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
-        variances = super().over_ranges(columns, lo, hi)
+    def lower_columns(self, partials: Partials) -> Values:
+        variances = super().lower_columns(partials)
         return Values(np.sqrt(variances.values), variances.valid)
 
 

@@ -34,6 +34,8 @@ def sort_codes(codes: Positions) -> tuple[Positions, Positions]:
     (array([5, 7, 7]), array([1, 0, 2]))
     """
     n = len(codes)
+    if (codes[1:] >= codes[:-1]).all():
+        return codes, np.arange(n)
     bits = n.bit_length()
     if int(codes.max(initial=0)).bit_length() + bits > 63:
         order = np.argsort(codes, kind="stable")

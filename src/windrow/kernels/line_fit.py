@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -19,10 +21,8 @@ zero. That loses at most as many digits as the number of points has."""
 LENGTH = 15
 
 
-def line_ranges(
-    x: ArrayLike, y: ArrayLike, lo: ArrayLike, hi: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Slope, intercept and r2 of each range [lo, hi), and whether it has two different x.
+def line_sums(x: ArrayLike, y: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> Column:
+    """The sums of each range [lo, hi) of points, one row per range.
 
     Integers are taken as they are, not rounded to floats.
 
@@ -31,15 +31,27 @@ def line_ranges(
     Algebra: associative and commutative.
     Time O(n + ranges), space O(longest range + ranges).
     The scan is that of :mod:`windrow.kernels.block_scan`.
-
-    >>> line_ranges([0, 1, 2], [1.0, 3.0, 5.0], [0, 2], [3, 3])
-    (array([[ 2.,  1.,  1.],
-           [nan, nan, nan]]), array([ True, False]))
     """
     points = (*as_pairs(x), *as_pairs(y))
     first, last = as_ranges(lo, hi, len(points[0]))
-    lines, are_known = np.full((len(first), 3), np.nan), np.zeros(len(first), np.bool_)
-    _scan(*points, first, last, lines, are_known)
+    return _scan(points, None, first, last)
+
+
+def merge_line_sums(sums: Column, lo: ArrayLike, hi: ArrayLike) -> Column:
+    """The sums of each range [lo, hi) of rows of sums; order, time and space as for points."""
+    first, last = as_ranges(lo, hi, len(sums))
+    return _scan(None, np.ascontiguousarray(sums), first, last)
+
+
+def lines_of(sums: Column) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Slope, intercept and r2 of each row of sums, and whether it has two different x.
+
+    >>> lines_of(line_sums([0, 1, 2], [1.0, 3.0, 5.0], [0, 2], [3, 3]))
+    (array([[ 2.,  1.,  1.],
+           [nan, nan, nan]]), array([ True, False]))
+    """
+    lines, are_known = np.full((len(sums), 3), np.nan), np.zeros(len(sums), np.bool_)
+    _draw(np.ascontiguousarray(sums), lines, are_known)
     return lines, are_known
 
 
@@ -125,16 +137,19 @@ def _at(rows: Column, i: int) -> Sums:
 
 
 @compiled
-def _scan(
-    x: Column,
-    x_low: Column,
-    y: Column,
-    y_low: Column,
-    lo: Positions,
-    hi: Positions,
-    lines: Column,
-    are_known: NDArray[np.bool_],
-) -> None:
+def _item(points: Any, sums: Any, i: int) -> Sums:
+    """The sums of point i, or row i of the sums; the other is None, and Numba omits its branch."""
+    if points is not None:
+        x, x_low, y, y_low = points
+        return sums_of_point(x[i], x_low[i], y[i], y_low[i])
+    if sums is not None:
+        return _at(sums, i)
+    raise ValueError("neither points nor sums")
+
+
+@compiled
+def _scan(points: Any, sums: Any, lo: Positions, hi: Positions) -> Column:
+    wholes = np.zeros((lo.shape[0], LENGTH))
     behind = np.zeros((longest_of(lo, hi) + 1, LENGTH))
     nothing = _at(behind, 0)
     start, anchor, reached, ahead = 0, -1, 0, nothing
@@ -147,15 +162,21 @@ def _scan(
             behind[high - low] = 0.0
             total = nothing
             for i in range(high - 1, low - 1, -1):
-                point = sums_of_point(x[i], x_low[i], y[i], y_low[i])
-                total = combine_sums(total, point)
+                total = combine_sums(total, _item(points, sums, i))
                 for j in range(LENGTH):
                     behind[i - low, j] = total[j]
         for i in range(reached, high):
-            point = sums_of_point(x[i], x_low[i], y[i], y_low[i])
-            ahead = combine_sums(ahead, point)
+            ahead = combine_sums(ahead, _item(points, sums, i))
         reached = high
         whole = combine_sums(_at(behind, low - start), ahead)
-        are_known[r], slope, intercept, r2 = line_of(whole)
+        for j in range(LENGTH):
+            wholes[r, j] = whole[j]
+    return wholes
+
+
+@compiled
+def _draw(sums: Column, lines: Column, are_known: NDArray[np.bool_]) -> None:
+    for r in range(sums.shape[0]):
+        are_known[r], slope, intercept, r2 = line_of(_at(sums, r))
         if are_known[r]:
             lines[r, 0], lines[r, 1], lines[r, 2] = slope, intercept, r2

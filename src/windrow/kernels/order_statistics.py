@@ -90,6 +90,47 @@ def count_distinct_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> Po
     return results
 
 
+def first_of_each_value(
+    values: ArrayLike, lo: ArrayLike, hi: ArrayLike
+) -> tuple[Positions, Positions]:
+    """The first position of each distinct value of each range [lo, hi), and how many there are.
+
+    Ordering: none. Time O(n log n + lengths of the ranges), space O(n) plus the results.
+
+    >>> first_of_each_value([4, 1, 4, 1, 3], [0, 2], [3, 5])
+    (array([0, 1, 2, 3, 4]), array([2, 3]))
+    """
+    column = as_column(values)
+    first, last = as_ranges(lo, hi, len(column))
+    ranks, distinct = rank_values(column)
+    positions = np.empty(int((last - first).sum()), dtype=np.int64)
+    counts = np.zeros(len(first), dtype=np.int64)
+    found = _find_first(ranks, len(distinct), first, last, positions, counts)
+    return positions[:found], counts
+
+
+@compiled
+def _find_first(
+    ranks: Positions,
+    n_distinct: int,
+    lo: Positions,
+    hi: Positions,
+    positions: Positions,
+    counts: Positions,
+) -> int:
+    seen_in = np.full(n_distinct, -1, dtype=np.int64)
+    found = 0
+    for r in range(lo.shape[0]):
+        before = found
+        for i in range(lo[r], hi[r]):
+            if seen_in[ranks[i]] != r:
+                seen_in[ranks[i]] = r
+                positions[found] = i
+                found += 1
+        counts[r] = found - before
+    return found
+
+
 @compiled
 def _slide_quantiles(
     ranks: Positions,

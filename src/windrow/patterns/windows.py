@@ -92,6 +92,7 @@ class _Lowering:
         # In one process nothing is sent, so it is the worker that reduces tuples to panes.
         is_early = self.keeps_panes and workers.is_told_by_time(query.model)
         self.reduces_early = is_early and not in_one_process
+        self.needs_all_rows = workers.needs_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
 
@@ -167,7 +168,8 @@ class _Lowering:
 
     def _agnostic(self, pattern: WinFarm) -> list[Node]:
         n, inner = pattern.n, pattern.inner
-        parts = inner.map if isinstance(inner, WinMapReduce) else 1
+        is_split = isinstance(inner, WinMapReduce) and not self.needs_all_rows
+        parts = inner.map if isinstance(inner, WinMapReduce) and is_split else 1
         first = [self._windower(self.own_axis, _Farm(), pattern.batch, n, parts)]
         if isinstance(inner, WinMapReduce):
             return [*first, Emitter(InTurn(n)), *self._reduce_parts(inner, _Farm(n))]
@@ -192,6 +194,8 @@ class _Lowering:
         ]
 
     def _map_reduce(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
+        if self.needs_all_rows:
+            return self._reduce_rows(pattern, farm, axis)
         if not workers.is_told_by_time(self.model) or self.n_rounds > 1:
             windower = self._windower(axis, farm, 1, 1, pattern.map)
             return [windower, *self._reduce_parts(pattern, farm)]
@@ -203,9 +207,27 @@ class _Lowering:
             *self._reduce(pattern, farm),
         ]
 
+    def _reduce_rows(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
+        """REDUCE alone: the partials of MAP would be the tuples themselves, once per window."""
+        if not workers.is_told_by_time(self.model):
+            windower = self._windower(axis, farm, 1, pattern.reduce, 1)
+            return [windower, *self._reduce_parts(pattern, farm)]
+        n, keys, model = pattern.reduce, self.query.keys, mapped(self.model)
+        geometry = Geometry.of(self.model, TIME)
+        make = partial(workers.row_reducer, self.query, geometry, farm.outer, farm.batch, n)
+        return [
+            Emitter(ByWindow(model, TIME, keys, n, farm.batch, farm.outer)),
+            Workers("REDUCE", make, farm.n * n),
+            Collector(n),
+        ]
+
     def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
         """MAP over parts of windows that a windower has decided, then REDUCE; once per round."""
         query, n_map = self.query, farm.n * pattern.map
+        if self.needs_all_rows:
+            make = partial(workers.executor, query, False)
+            reduce = Workers("REDUCE", make, farm.n * pattern.reduce, holds_state=False)
+            return [Emitter(InTurn(pattern.reduce)), reduce, Collector(pattern.reduce)]
         if self.n_rounds == 1:
             make = partial(workers.executor, query, True)
             executor = Workers("MAP", make, n_map, holds_state=False)

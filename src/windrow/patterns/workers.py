@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -97,10 +98,21 @@ def pane_level(
 def window_level(
     query: WindowQuery, geometry: Geometry, outer: int, batch: int, wlq: int, index: int
 ) -> Worker:
-    instance, worker = divmod(index, wlq)
-    share = Share.of(worker * outer + instance % outer, outer * wlq, batch)
-    columns = partial_columns(query)
+    columns, share = partial_columns(query), _inner_share(outer, batch, wlq, index)
     return WindowLevelWorker(query, geometry, WindowsOfPieces(query), columns, share, Share())
+
+
+def row_reducer(
+    query: WindowQuery, geometry: Geometry, outer: int, batch: int, reduce: int, index: int
+) -> Worker:
+    share_of = partial(_inner_share, outer, batch, reduce)
+    return win_seq(query, geometry, share_of, index)
+
+
+def _inner_share(outer: int, batch: int, n: int, index: int) -> Share:
+    """The share of one of the n workers of an instance; ``outer`` instances share the windows."""
+    instance, worker = divmod(index, n)
+    return Share.of(worker * outer + instance % outer, outer * n, batch)
 
 
 def kept_columns(query: WindowQuery, are_pieces: bool) -> dict[str, pa.DataType]:
@@ -119,7 +131,7 @@ def kept_columns(query: WindowQuery, are_pieces: bool) -> dict[str, pa.DataType]
 
 def partial_columns(query: WindowQuery) -> dict[str, pa.DataType]:
     """The columns of the partials that a worker keeps instead of tuples."""
-    return {field.name: field.type for field in PiecesOfWindows(query, []).schema}
+    return {field.name: field.type for field in PiecesOfWindows(query, _order(query)).schema}
 
 
 def _order(query: WindowQuery) -> list[str]:
@@ -130,6 +142,14 @@ def _order(query: WindowQuery) -> list[str]:
 def is_told_by_time(model: WindowModel) -> bool:
     """Whether a tuple's windows follow from its time alone."""
     return model.context is Context.CF and model.axis is Axis.TIME
+
+
+def needs_all_rows(query: WindowQuery) -> bool:
+    """Whether a partial of the query would have to hold all tuples it is made of."""
+    if not isinstance(query.computation, Aggregation):
+        return False
+    rows = PartialColumns(query).rows
+    return rows is not None and not rows.are_few
 
 
 def can_keep_panes(query: WindowQuery) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from windrow.core.models import Context
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
+from windrow.patterns.workers import needs_all_rows
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,7 @@ partition of the state costs a batch a tenth of a second.
 
 def choose_for_stream(query: WindowQuery, cores: int) -> Choice:
     """The pattern for a stream; its state does not depend on the number of cores."""
-    computation = query.computation
-    if query.keys or (computation.is_decomposable and not computation.is_order_sensitive):
+    if query.keys or _has_small_partials(query):
         return choose(query, STREAM_WORKERS)
     why = "no keys, and the function needs whole windows: executors without state compute them"
     return Choice(WinFarm(cores, workers="agnostic", level=2), why)
@@ -46,8 +46,8 @@ def choose(query: WindowQuery, cores: int) -> Choice:
         return Choice(WinSeq(), "there is one core")
     if query.keys:
         return Choice(KeyFarm(cores), "there are keys, which are independent of each other")
-    computation, model = query.computation, query.model
-    if computation.is_decomposable and not computation.is_order_sensitive:
+    model = query.model
+    if _has_small_partials(query):
         if model.pane_length is not None and model.shares_tuples:
             why = "no keys, and windows overlap: they share the results of panes"
             return Choice(PaneFarm(cores, 1, level=2), why)
@@ -58,3 +58,11 @@ def choose(query: WindowQuery, cores: int) -> Choice:
         return Choice(WinFarm(cores, level=2), why)
     why = "no keys, the function needs whole windows, and a windower must determine them"
     return Choice(WinFarm(cores, workers="agnostic", level=2), why)
+
+
+def _has_small_partials(query: WindowQuery) -> bool:
+    """Whether windows can be computed in pieces that are smaller than their rows."""
+    computation = query.computation
+    if not computation.is_decomposable or computation.is_order_sensitive:
+        return False
+    return not needs_all_rows(query)

@@ -94,6 +94,7 @@ def test_a_query_is_described_as_data() -> None:
             "batch": 4,
             "level": 0,
         },
+        "partials": {"p95": "rows"},
     }
 
 
@@ -211,6 +212,25 @@ SAME: list[tuple[Pattern, Pattern]] = [
 @pytest.mark.parametrize(("one", "other"), SAME, ids=str)
 def test_what_holds_no_state_may_change(one: Pattern, other: Pattern) -> None:
     refuse_mismatch(described(summed(), one), described(summed(), other))
+
+
+def test_partials_that_older_versions_pickled_are_refused() -> None:
+    now = described(summed(), wr.PaneFarm(2, 1))
+    older = {name: part for name, part in now.items() if name != "partials"}
+    assert differences(older, now) == ['partials.p95: was "pickled", is "rows"']
+    other = described(summed(), wr.KeyFarm(2))
+    assert all(line.startswith("pattern.") for line in differences(other, now))
+
+
+def test_reducers_hold_state_if_partials_are_all_rows() -> None:
+    query = summed().window(wr.TimeWindow(8, 2))
+    now = described(query, wr.WinMapReduce(2, 1))
+    refuse_mismatch(now, described(query, wr.WinMapReduce(3, 1)))
+    assert differences(now, described(query, wr.WinMapReduce(2, 3))) == [
+        "pattern.reduce: was 1, is 3"
+    ]
+    older = {name: part for name, part in now.items() if name != "partials"}
+    assert differences(older, now) == ['partials: was "rows in MAP", is "rows in REDUCE"']
 
 
 def test_what_is_not_state_may_change() -> None:

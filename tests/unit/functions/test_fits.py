@@ -130,16 +130,6 @@ def test_line_whose_products_cancel_is_exact() -> None:
     assert wf.linear_regression("y", "x").over(points) == pytest.approx(exact, rel=1e-12)
 
 
-def test_partials_of_lines_with_fewer_digits_are_still_combined() -> None:
-    """As older versions stored them: a point, means as distances from it, centred squares."""
-    function = wf.linear_regression("y", "x")
-    older = (3, 10.0, 1.0, 5.0, 2.0, 2.0, 4.0, 8.0)  # (10, 5), (11, 7), (12, 9)
-    newer = function.combine(function.lift((11.5, 13)), function.lift((13.0, 14)))
-    exact = exact_line([(5, 10), (7, 11), (9, 12), (11.5, 13), (13.0, 14)])
-    for whole in (function.combine(older, newer), function.combine(newer, older)):
-        assert function.lower(whole) == pytest.approx(exact, rel=1e-12)
-
-
 def exact_fit(x: list[int], y: list[float], degree: int, origin: int = 0) -> list[float]:
     """Solve the normal equations in fractions; about ``origin``."""
     u, terms = [Fraction(v - origin) for v in x], range(degree + 1)

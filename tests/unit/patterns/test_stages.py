@@ -23,7 +23,7 @@ def stages(
 ) -> list[str]:
     table = pa.table({"k": ["a"], "t": [1], "x": [1]})
     windowed = wr.stream(table).key_by("k").event_time("t").window(model)
-    query = windowed.agg(found=function or wf.collect("x"))
+    query = windowed.agg(found=function or wf.top_k("x", 2))
     lines = window_stages(query.window_query(), pattern).describe().splitlines()
     assert [line.split(". ")[0] for line in lines] == [str(i) for i in range(len(lines))]
     return [line.split(". ", 1)[1] for line in lines]
@@ -142,6 +142,21 @@ def test_win_map_reduce(level: int, expected: list[str]) -> None:
     deciding = ["Windower x 1", DEALT2_OF_WINDOWS, *expected[1:]]
     assert stages(COUNT, pattern) == deciding
     assert stages(SESSION, pattern) == deciding
+
+
+def test_win_map_reduce_has_no_map_if_its_partials_would_be_all_rows() -> None:
+    pattern, function = wr.WinMapReduce(2, 3), wf.median("x")
+    assert stages(TIME, pattern, function) == [WINDOWS3, "REDUCE x 3", collect(3)]
+    for model in (COUNT, SESSION):
+        decided = ["Windower x 1", "emit batches of windows to 3 in turn", "REDUCE x 3"]
+        assert stages(model, pattern, function) == [*decided, collect(3)]
+    assert stages(TIME, wr.WinFarm(2, pattern), function) == [
+        "emit window i of key k to (hash(k) + i) mod 2",
+        "emit window i of key k to (hash(k) + i) mod 6 of all instances",
+        "REDUCE x 6",
+        collect(3),
+        collect(2),
+    ]
 
 
 def test_key_farm_of_pane_farms() -> None:

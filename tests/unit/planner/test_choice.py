@@ -26,6 +26,11 @@ def pieces(query: wr.Query) -> wr.Query:
     return query.agg(total=wf.sum("x"))
 
 
+def rows(query: wr.Query) -> wr.Query:
+    """A function whose pieces would be all their rows."""
+    return query.agg(total=wf.sum("x"), middle=wf.median("x"))
+
+
 def whole(query: wr.Query) -> wr.Query:
     """A function of whole windows."""
     return query.apply(lambda w: {"n": len(w)}, "n bigint")
@@ -45,7 +50,7 @@ def query_of(model: WindowModel, compute: Any, *keys: str) -> WindowQuery:
     return built.window_query()
 
 
-@pytest.mark.parametrize("compute", [pieces, whole, ordered])
+@pytest.mark.parametrize("compute", [pieces, rows, whole, ordered])
 @pytest.mark.parametrize("model", [SLIDING, COUNTED, SESSIONS, TRIGGERED], ids=str)
 class TestAnyModelAndFunction:
     def test_keys_are_farmed(self, model: WindowModel, compute: Any) -> None:
@@ -73,6 +78,8 @@ class TestAnyModelAndFunction:
 @pytest.mark.parametrize(
     ("model", "compute", "pattern"),
     [
+        (SLIDING, rows, wr.WinFarm(4, level=2)),
+        (SESSIONS, rows, wr.WinFarm(4, workers="agnostic", level=2)),
         (SLIDING, pieces, wr.PaneFarm(4, 1, level=2)),
         (COUNTED, pieces, wr.PaneFarm(4, 1, level=2)),
         (TUMBLING, pieces, wr.WinMapReduce(4, 1, level=2)),

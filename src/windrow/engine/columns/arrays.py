@@ -121,3 +121,17 @@ def sort_keys(column: pa.ChunkedArray) -> list[NDArray[Any]]:
         column = column.cast(pa.int8())
     dense = pc.rank(column, sort_keys="ascending", tiebreaker="dense")
     return [np.asarray(pc.is_valid(column)), np.asarray(dense)]
+
+
+def sorting_order(keys: Sequence[NDArray[Any]]) -> Int64s:
+    """The stable permutation that sorts by these keys, the most significant first.
+
+    >>> sorting_order([np.array([1, 0, 1]), np.array([5, 7, 3])])
+    array([1, 2, 0])
+    """
+    is_after: Any = True
+    for key in reversed(keys):
+        is_after = (key[:-1] < key[1:]) | ((key[:-1] == key[1:]) & is_after)
+    if np.all(is_after):
+        return np.arange(len(keys[0]))
+    return np.lexsort(list(keys)[::-1])

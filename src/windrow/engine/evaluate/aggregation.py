@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -30,7 +30,8 @@ def aggregate(
     field: pa.Field,
 ) -> pa.Array:
     """The function's result for each window. The columns should be compact: all is read."""
-    if isinstance(function, Columnar) and _suits_kernels(function, columns):
+    if suits_kernels(function, columns.storages):
+        assert isinstance(function, Columnar)
         inputs = kernel_inputs(function, columns)
         values = function.over_ranges([v for v, _ in inputs], windows.lo, windows.hi)
         source = function.returns_values_of
@@ -54,15 +55,16 @@ def takes_codes(function: Columnar) -> bool:
     return function.takes_codes or function.returns_values_of is not None
 
 
-def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
+def suits_kernels(
+    function: Aggregate[Any, Any, Any], storages: Mapping[str, ColumnStorage]
+) -> bool:
     """Whether kernels can run: codes for objects keep order and equality, but not sums."""
-    assert isinstance(function, Aggregate)
-    if takes_codes(function):
-        return True
-    storages = [columns.storages[c] for c in function.columns]
-    if function.takes_decimals is None and any(s.is_decimal for s in storages):
+    if not isinstance(function, Columnar) or takes_codes(function):
+        return isinstance(function, Columnar)
+    taken = [storages[c] for c in function.columns]
+    if function.takes_decimals is None and any(s.is_decimal for s in taken):
         return False
-    return not any(s.is_object for s in storages)
+    return not any(s.is_object for s in taken)
 
 
 def to_arrow(values: Values, field: pa.Field) -> pa.Array:

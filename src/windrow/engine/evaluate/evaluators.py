@@ -162,7 +162,7 @@ class PiecesOfWindows(Evaluator):
         if isinstance(computation, Decompose):
             self.schema = query.partial_schema()
         else:
-            self.partials = PartialColumns(query)
+            self.partials = PartialColumns(query, order)
             self.schema = self.partials.schema
 
     def evaluate(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
@@ -171,12 +171,14 @@ class PiecesOfWindows(Evaluator):
             return self._call_each(computation.last.partial, columns, windows, keys)
         compact, ranges = columns.compact(windows)
         length = int(ranges.hi.max(initial=0))
-        positions = order_positions(compact, self.order, length)
+        positions: Sequence[Any] = range(length)
+        if self.partials.needs_positions:
+            positions = order_positions(compact, self.order, length)
         arrays = []
-        for function in self.partials.functions.values():
+        for function in self.partials.of_pieces.values():
             lift = partial(self.partials.lift, function, positions)
             arrays += self.naming(function, lift, compact, ranges, keys)
-        return arrays, None
+        return self.partials.with_rows(arrays, compact, ranges)
 
 
 class WindowsOfPieces(Evaluator):

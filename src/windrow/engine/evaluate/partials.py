@@ -5,30 +5,38 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from decimal import localcontext
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation
+from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.storage import ColumnStorage, decimals_of
 from windrow.engine.evaluate.aggregation import (
     MOST_DIGITS,
+    aggregate,
     decode,
     kernel_inputs,
     lower_partials,
     scalar_partials,
+    suits_kernels,
     takes_codes,
     to_arrow,
 )
+from windrow.engine.evaluate.kept_rows import OPENS, KeptRows, is_row
 from windrow.engine.evaluate.partial_ranges import combine_partials
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Values, skip_nulls
 from windrow.functions.exact_sum import DECIMAL_DIGITS
+from windrow.functions.mergeable import Mergeable
 from windrow.functions.ranges import reduce_ranges, sum_ranges_with_loss
 from windrow.functions.reducible import Reducible, Reduction
+
+Form: TypeAlias = Literal["reductions", "numbers", "rows", "pickled"]
+"""What the partials of a function are."""
 
 
 def lost_of(column: str) -> str:
@@ -37,18 +45,40 @@ def lost_of(column: str) -> str:
 
 
 class PartialColumns:
-    """The partial columns of an aggregation.
+    """The partial columns of an aggregation. ``order`` names columns that order a key's tuples.
 
     A function made of counts, sums and extremes of numbers has one column for each of these. A sum
     of floats has a second column for what rounding has lost; a sum of decimals is one of 256 bits.
-    The partials of other functions are pickled.
+    A Mergeable function has a column per number of its partial. Of other columnar functions, a
+    piece sends the rows that matter. Only the partials of users' own aggregates are pickled.
+
+    Without kept rows, a piece of a window is one row of partials. With them, it is one or more
+    rows, and partials are in the first of these.
     """
 
-    def __init__(self, query: WindowQuery) -> None:
+    def __init__(self, query: WindowQuery, order: Sequence[str] = ()) -> None:
         assert isinstance(query.computation, Aggregation)
         self.functions = query.computation.functions
         self.fields = {field.name: field for field in query.result_schema()}
         self.storages = {c: ColumnStorage(query.arrow_type(c)) for c in query.computation.columns}
+        of_rows = {n: f for n, f in self.functions.items() if self.form_of(f) == "rows"}
+        self.rows = KeptRows(query, of_rows, order) if of_rows else None
+        self.of_pieces = {n: f for n, f in self.functions.items() if n not in of_rows}
+        """The functions that have one partial per piece."""
+
+    def form_of(self, function: Aggregate[Any, Any, Any]) -> Form:
+        """What the partials of a function are."""
+        if self.is_reducible(function):
+            return "reductions"
+        if not suits_kernels(function, self.storages):
+            return "pickled"
+        return "numbers" if isinstance(function, Mergeable) else "rows"
+
+    @property
+    def needs_positions(self) -> bool:
+        """Whether a pickled partial has the positions of tuples."""
+        functions = self.of_pieces.values()
+        return any(f.takes_position and self.form_of(f) == "pickled" for f in functions)
 
     def is_reducible(self, function: Aggregate[Any, Any, Any]) -> bool:
         """Whether its partials are counts of anything, or sums and extremes of numbers."""
@@ -74,18 +104,28 @@ class PartialColumns:
 
     @property
     def schema(self) -> pa.Schema:
-        fields = []
-        for name, function in self.functions.items():
-            if not self.is_reducible(function):
+        fields: list[Any] = []
+        for name, function in self.of_pieces.items():
+            form = self.form_of(function)
+            if form == "pickled":
                 fields.append((f"{name}#", pa.binary()))
-                continue
-            assert isinstance(function, Reducible)
-            for i, reduction in enumerate(function.reductions):
-                column, kind = f"{name}#{i}", self._kind(function, reduction)
-                fields.append((column, kind))
-                if reduction.op == "sum" and kind == pa.float64():
-                    fields.append((lost_of(column), kind))
+            elif isinstance(function, Mergeable):
+                fields += [(f"{name}#{i}", pa.float64()) for i in range(function.width)]
+            else:
+                fields += self._reduced_fields(name, function)
+        if self.rows is not None:
+            fields += [(OPENS, pa.bool_())] if self.of_pieces else []
+            fields += self.rows.fields
         return pa.schema(fields)
+
+    def _reduced_fields(self, name: str, function: Any) -> list[tuple[str, pa.DataType]]:
+        fields = []
+        for i, reduction in enumerate(function.reductions):
+            column, kind = f"{name}#{i}", self._kind(function, reduction)
+            fields.append((column, kind))
+            if reduction.op == "sum" and kind == pa.float64():
+                fields.append((lost_of(column), kind))
+        return fields
 
     def _kind(self, function: Any, reduction: Reduction) -> pa.DataType:
         if reduction.op == "count" or reduction.column is None:
@@ -105,27 +145,58 @@ class PartialColumns:
         columns: TupleColumns,
         windows: FiredWindows,
     ) -> list[pa.Array]:
-        """A function's partials over ranges of tuples. ``positions`` orders a key's tuples."""
-        if self.is_reducible(function):
+        """A function's partials, one per piece. ``positions`` orders the tuples of a key."""
+        form = self.form_of(function)
+        if form == "reductions":
             return _reduce(function, columns, windows)
+        if isinstance(function, Mergeable) and form == "numbers":
+            inputs = [values for values, _ in kernel_inputs(function, columns)]
+            return list(map(pa.array, function.lift_ranges(inputs, windows.lo, windows.hi)))
         partials = scalar_partials(function, columns, windows, positions)
         return [pa.array([pickle.dumps(p) for p in partials], pa.binary())]
 
+    def with_rows(
+        self, arrays: Sequence[pa.Array], columns: TupleColumns, windows: FiredWindows
+    ) -> tuple[list[pa.Array], Int64s | None]:
+        """All columns of pieces with these partials, and the piece of each row."""
+        if self.rows is None:
+            return list(arrays), None
+        positions, pieces = self.rows.choose(columns, windows)
+        spread_out: list[pa.Array] = []
+        if self.of_pieces:
+            opens = np.diff(pieces, prepend=-1) != 0
+            places = pa.array(pieces, mask=~opens)
+            spread_out = [*(array.take(places) for array in arrays), pa.array(opens)]
+        return spread_out + self.rows.arrays(columns, positions), pieces
+
     def combine(self, name: str, columns: TupleColumns, windows: FiredWindows) -> pa.Array:
-        """The results of a function over ranges of partials."""
-        function = self.functions[name]
-        if self.is_reducible(function):
+        """The results of a function over ranges of pieces."""
+        function, field = self.functions[name], self.fields[name]
+        if self.rows is not None:
+            if name in self.rows.functions:
+                return aggregate(function, self.rows.tuples(columns), windows, field)
+            columns, windows = _without_rows(columns, windows)
+        form = self.form_of(function)
+        if form == "reductions":
             return self._lower(name, function, columns, windows)
+        if isinstance(function, Mergeable) and form == "numbers":
+            numbers = [columns.stored[f"{name}#{i}"].values for i in range(function.width)]
+            counts = Values(numbers[0], numbers[0] > 0)
+            some, lo, hi = skip_nulls([counts, *map(Values, numbers[1:])], windows.lo, windows.hi)
+            return to_arrow(
+                function.lower_columns(function.merge_ranges(tuple(some), lo, hi)), field
+            )
         pickled = columns.stored[f"{name}#"].values[: int(windows.hi.max(initial=0))]
         with localcontext(prec=DECIMAL_DIGITS):
             partials = [pickle.loads(p) for p in pickled]
             wholes = combine_partials(function, partials, windows.lo, windows.hi)
-        return lower_partials(function, wholes, self.fields[name])
+        return lower_partials(function, wholes, field)
 
     def completed(self, stored: pa.Table) -> pa.Table:
         """Partials that an older version may have stored, with the columns of this one.
 
         Older versions did not store what rounding has lost, and pickled the partials of decimals.
+        Checkpoints with other pickled partials of functions of the library are refused by then.
         """
         for name, function in self.functions.items():
             if f"{name}#" in stored.column_names and self.is_reducible(function):
@@ -142,7 +213,7 @@ class PartialColumns:
     def _lower(
         self, name: str, function: Any, columns: TupleColumns, windows: FiredWindows
     ) -> pa.Array:
-        combined, scale, dictionary = [], None, None
+        combined, scale, dictionary, field = [], None, None, self.fields[name]
         for i, reduction in enumerate(function.reductions):
             column = f"{name}#{i}"
             storage, partials = columns.storages[column], columns.stored[column]
@@ -155,13 +226,12 @@ class PartialColumns:
             given = None if lost is None else lost.values
             combined.append(reduce_ranges(known, lo, hi, operation, given))
         if scale is not None:
-            return to_arrow(function.lower_decimals(combined, scale), self.fields[name])
+            return to_arrow(function.lower_decimals(combined, scale), field)
         found = function.lower_reductions(combined)
         source = function.returns_values_of
         if source is None:
-            return to_arrow(found, self.fields[name])
-        storage = self.storages[function.columns[source]]
-        return decode(found, storage, dictionary, self.fields[name].type)
+            return to_arrow(found, field)
+        return decode(found, self.storages[function.columns[source]], dictionary, field.type)
 
 
 def _unpickled(partials: Sequence[Any]) -> tuple[list[int], list[Any]]:
@@ -204,6 +274,20 @@ def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list
             else:
                 arrays.append(pa.array(found))
     return arrays
+
+
+def _without_rows(
+    columns: TupleColumns, windows: FiredWindows
+) -> tuple[TupleColumns, FiredWindows]:
+    """Only the rows that have partials: one per piece."""
+    opens = columns.stored[OPENS].values
+    before = np.zeros(len(opens) + 1, np.int64)
+    np.cumsum(opens, out=before[1:])
+    at = np.flatnonzero(opens)
+    stored = {n: c.take(at) for n, c in columns.stored.items() if not is_row(n)}
+    w = windows
+    pieces = FiredWindows(w.keys, w.ids, w.start, w.end, before[w.lo], before[w.hi])
+    return TupleColumns(columns.storages, stored), pieces
 
 
 def order_positions(columns: TupleColumns, order: Sequence[str], length: int) -> list[Any]:

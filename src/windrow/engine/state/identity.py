@@ -10,6 +10,9 @@ import numpy as np
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
+from windrow.core.models import Axis, Context
+from windrow.engine.evaluate.partials import PartialColumns
+from windrow.engine.state.mismatch import IN_REDUCE
 from windrow.engine.window_query import WindowQuery
 
 
@@ -30,8 +33,31 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
         "idle_timeout": None if query.idle_timeout is None else "set",
         "order_by": _columns(query, query.order_by),
         "computation": _computation(query, query.computation),
-        "pattern": _pattern(pattern),
+        "pattern": (described := _pattern(pattern)),
+        **_partials(query, described),
     }
+
+
+def _partials(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:
+    """The forms of the partials that decide what is stored, and where.
+
+    A pane farm stores partials. Where partials are all rows, it is REDUCE that holds these; but
+    batches of windows that a windower has decided are held nowhere.
+    """
+    inner = pattern.get("inner", pattern)
+    is_farmed = inner["pattern"] == "PaneFarm"
+    is_told_by_time = query.model.context is Context.CF and query.model.axis is Axis.TIME
+    is_reduced = inner["pattern"] == "WinMapReduce" and is_told_by_time
+    is_reduced &= pattern.get("workers") != "agnostic"
+    if not isinstance(query.computation, Aggregation) or not (is_farmed or is_reduced):
+        return {}
+    partials = PartialColumns(query)
+    if is_reduced:
+        has_all = partials.rows is not None and not partials.rows.are_few
+        return {"partials": IN_REDUCE} if has_all else {}
+    forms = {name: partials.form_of(f) for name, f in partials.functions.items()}
+    stored = {name: form for name, form in forms.items() if form in ("rows", "numbers")}
+    return {"partials": stored} if stored else {}
 
 
 def _event_time(query: WindowQuery) -> dict[str, str] | None:

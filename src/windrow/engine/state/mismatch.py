@@ -9,6 +9,8 @@ from typing import Any
 from windrow.core.errors import WindrowError
 
 Description = dict[str, Any]
+IN_REDUCE = "rows in REDUCE"
+"""What ``partials`` says if the reducers of Win_MapReduce hold rows; otherwise mappers do."""
 UNKNOWN = object()
 """The value of a field that older descriptions do not have, if it may have been anything."""
 
@@ -21,6 +23,8 @@ DEFAULTS: dict[str, Any] = {
     "computation.init": UNKNOWN,
     "time_types*": UNKNOWN,
     "idle_timeout": UNKNOWN,
+    "partials": "rows in MAP",
+    "partials.*": "pickled",
 }
 """The values of fields that older descriptions do not have, by path; ``*`` matches any name.
 
@@ -49,9 +53,13 @@ def _differences(was: Description, now: Description) -> list[str]:
     """A line per field that differs."""
     if _kind(was) != _kind(now):
         return [f"query: was {_kind(was)}, is {_kind(now)}"]
-    before, after = _fields(_with_state_only(was)), _fields(_with_state_only(now))
+    holders = {description.get("partials") == IN_REDUCE for description in (was, now)}
+    stateless = {"level", *("map" if is_reduce else "reduce" for is_reduce in holders)}
+    before, after = (_fields(_with_state_only(d, stateless)) for d in (was, now))
     values = {p: (_value(before, p), _value(after, p)) for p in dict.fromkeys(before | after)}
-    return [f"{p}: was {b}, is {a}" for p, (b, a) in values.items() if b != a and a and b]
+    said = [f"{p}: was {b}, is {a}" for p, (b, a) in values.items() if b != a and a and b]
+    # Partials follow from the query and its pattern, and are of interest only if these are equal.
+    return [line for line in said if not line.startswith("partials")] or said
 
 
 def _kind(description: Description) -> str:
@@ -84,26 +92,26 @@ def _value(fields: dict[str, Any], path: str) -> str | None:
     return "not set" if value is None else json.dumps(value)
 
 
-def _with_state_only(description: Description) -> Description:
+def _with_state_only(description: Description, stateless: set[str]) -> Description:
     """The description with only the part of the pattern that partitions state."""
     if "pattern" not in description:
         return description
-    return {**description, "pattern": _partitioning(description["pattern"])}
+    return {**description, "pattern": _partitioning(description["pattern"], stateless)}
 
 
-def _partitioning(pattern: Description) -> Description:
+def _partitioning(pattern: Description, stateless: set[str]) -> Description:
     """The part of a pattern that decides which worker holds which state.
 
-    The level only decides which nodes run in one task, and reducers hold no state. In an agnostic
-    farm, the windower holds all state unless the inner pattern is a pane farm.
+    The level only decides which nodes run in one task, and either mappers or reducers hold state.
+    In an agnostic farm, the windower holds all state unless the inner pattern is a pane farm.
     """
-    kept = {name: v for name, v in pattern.items() if name not in ("level", "reduce")}
+    kept = {name: v for name, v in pattern.items() if name not in stateless}
     inner = pattern.get("inner")
     if inner is None:
         return kept
     if pattern.get("workers") == "agnostic" and inner["pattern"] != "PaneFarm":
         return {"pattern": pattern["pattern"], "workers": "agnostic"}
-    return {**kept, "inner": _partitioning(inner)}
+    return {**kept, "inner": _partitioning(inner, stateless)}
 
 
 def _call(pattern: Description) -> str:

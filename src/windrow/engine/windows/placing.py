@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.core.watermark import BEGINNING, END_OF_STREAM
-from windrow.engine.columns.arrays import Int64s, sort_keys
+from windrow.engine.columns.arrays import Int64s, sort_keys, sorting_order
 from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.kernels.groups import sort_codes
 
@@ -107,7 +107,7 @@ class Placing:
             keys.extend(sort_keys(tuples[name]))
         if ARRIVAL in tuples.column_names:
             keys.append(np.asarray(tuples[ARRIVAL].to_numpy()))
-        return np.lexsort(keys[::-1])
+        return sorting_order(keys)
 
     def is_in_order(self, tuples: pa.Table) -> bool:
         """Whether tuples are already in order, regardless of their keys."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from windrow.core.models import Axis, WindowModel, mapped
 from windrow.core.watermark import BEGINNING, END_OF_STREAM
 from windrow.engine.columns.control import PIECE, RANK, TIME
+from windrow.engine.evaluate.kept_rows import order_columns
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.placing import Placing
 from windrow.engine.windows.windower import Windower, windower_class
@@ -57,12 +59,18 @@ class Geometry:
         """Whether an earlier worker has already placed the tuples."""
         return self.axis in (RANK, PIECE)
 
-    def placing(self, query: WindowQuery) -> Placing:
-        """How this worker places tuples."""
+    def placing(self, query: WindowQuery, columns: Collection[str]) -> Placing:
+        """How this worker places tuples with these columns."""
         if self.is_placed:
             assert self.axis is not None
-            return Placing(False, [self.axis])
+            return Placing(False, [self.axis, *self.ties(query, columns)])
         return Placing(query.time is not None, query.order_by)
+
+    def ties(self, query: WindowQuery, columns: Collection[str]) -> list[str]:
+        """Those of a worker's columns that order tuples with the same position on the axis."""
+        if self.axis == PIECE:
+            return order_columns(columns)
+        return [name for name in query.order_by if name in columns]
 
     def reached(self, watermark: int) -> int:
         """Convert the watermark to the units of the axis."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from windrow.engine.columns.arrays import sort_keys, sorting_order
 from windrow.engine.columns.control import PART, PIECE, PIECE_END, PIECE_START
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.evaluate.evaluators import WindowsOfPieces
+from windrow.engine.evaluate.kept_rows import order_columns
 from windrow.engine.evaluate.results import evaluated
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
@@ -37,15 +39,20 @@ class Reducer(Worker):
 def windows_of_parts(
     query: WindowQuery, parts: pa.Table
 ) -> tuple[TupleColumns, FiredWindows, KeyTable]:
-    """The partials in order of key, window and part, and the windows as ranges of them."""
+    """The partials in order of key, window and part, and the windows as ranges of them.
+
+    If the parts have rows, and their order matters, these are in order across parts.
+    """
     keys = KeyTable(query.keys)
     codes = keys.codes(parts)
-    ids, part = (np.asarray(parts[c].to_numpy()) for c in (PIECE, PART))
-    order = np.lexsort((part, ids, codes))
+    ids = np.asarray(parts[PIECE].to_numpy())
+    ties = order_columns(parts.column_names) or [PART]
+    order = sorting_order([codes, ids, *(key for c in ties for key in sort_keys(parts[c]))])
     parts, codes, ids = parts.take(order), codes[order], ids[order]
     is_new = (np.diff(codes, prepend=-1) != 0) | (np.diff(ids, prepend=ids[:1] - 1) != 0)
     lo = np.flatnonzero(is_new)
     start, end = (np.asarray(parts[c].to_numpy())[lo] for c in (PIECE_START, PIECE_END))
     windows = FiredWindows(codes[lo], ids[lo], start, end, lo, np.append(lo[1:], len(parts)))
-    columns = TupleColumns.of(parts.drop_columns([PIECE, PIECE_START, PIECE_END, PART]))
+    needless = {*query.keys, PIECE, PIECE_START, PIECE_END, PART, *ties}
+    columns = TupleColumns.of(parts.select([c for c in parts.column_names if c not in needless]))
     return columns, windows, keys

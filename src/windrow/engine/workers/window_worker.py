@@ -49,7 +49,7 @@ class WindowWorker(KeyedWorker):
         outer: Share | None = None,
         placing: Placing | None = None,
     ) -> None:
-        super().__init__(query, placing or geometry.placing(query))
+        super().__init__(query, placing or geometry.placing(query, columns))
         self.geometry, self.share, self.outer = geometry, share, outer or share
         self.windower = geometry.windower(geometry.model, share, geometry.pane)
         is_own = geometry.model == query.model
@@ -60,6 +60,8 @@ class WindowWorker(KeyedWorker):
         self.forgotten = 0
         """How many times keys were forgotten and the others renumbered."""
         self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
+        self.ties = geometry.ties(query, columns)
+        """The columns that order tuples with the same position on the axis."""
 
     @abstractmethod
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
@@ -185,9 +187,8 @@ class WindowWorker(KeyedWorker):
         if is_held.any() and not self.query.model.ranks_tuples:
             last = self.buffer.axis[np.where(is_held, tail - 1, 0)]
             axis = columns[AXIS].values
-            # With order_by, a tie may belong before the tuple that is held.
-            has_order = bool(self.query.order_by) and not self.geometry.is_placed
-            is_before = is_held & ((axis <= last) if has_order else (axis < last))
+            # If something orders ties, a tie may belong before the tuple that is held.
+            is_before = is_held & ((axis <= last) if self.ties else (axis < last))
         is_merged = np.isin(codes, codes[is_before]) if is_before.any() else is_before
         for part, put in ((~is_merged, self.buffer.append), (is_merged, self._merge)):
             at = np.flatnonzero(part)
@@ -213,10 +214,9 @@ class WindowWorker(KeyedWorker):
 
     def _sorting(self, codes: Int64s, columns: dict[str, Stored]) -> list[Any]:
         sorting: list[Any] = [codes, columns[AXIS].values]
-        for name in self.query.order_by:
-            if name in columns:
-                values = self.storages[name].to_arrow(columns[name])
-                sorting.extend(sort_keys(pa.chunked_array([values])))
+        for name in self.ties:
+            values = self.storages[name].to_arrow(columns[name])
+            sorting.extend(sort_keys(pa.chunked_array([values])))
         return sorting
 
     def _kept_log(self) -> ChunkLog:
