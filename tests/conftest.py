@@ -25,6 +25,7 @@ LONGEST_FIRST = [
     "tests/spark/test_matrix.py",
     "tests/spark/test_streaming_state.py",
     "tests/spark/test_streaming.py",
+    "tests/spark/test_chains.py",
     "tests/spark/test_cluster.py",
     "tests/transcripts/test_transcripts_on_spark.py",
     "tests/spark/test_joins.py",

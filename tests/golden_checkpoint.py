@@ -53,8 +53,9 @@ def run(spark: SparkSession, checkpoint: Path, batches: int) -> Given:
         given[batch] = [list(r) for r in df.collect()]
 
     query = wr.stream(rows(spark)).key_by("k").event_time("t", "4 ms").order_by("x").window(MODEL)
-    results = query.agg(n=wf.count(), total=wf.sum("x")).to_df()
-    kept = results.select("k", "window_id", "n", "total")
+    query = query.agg(n=wf.count(), total=wf.sum("x"))
+    query.check_checkpoint(checkpoint)
+    kept = query.to_df().select("k", "window_id", "n", "total")
     writer = kept.writeStream.foreachBatch(take).option("checkpointLocation", str(checkpoint))
     started = writer.start()
     while len(given) < batches and started.isActive:

@@ -12,7 +12,7 @@ import json
 import zipfile
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -60,6 +60,8 @@ DELAY, BATCH, BEFORE = 4, 6, 5
 """How far the watermark is behind, the tuples per batch, and the batches that are stored."""
 Given = Counter[str]
 Functions = dict[str, wr.Aggregate[Any, Any, Any]]
+Stores = dict[tuple[int, int], tuple[StateLog, MemoryStore]]
+"""The state of workers, and the logs that write it, by stage and number."""
 
 
 class Scenario(ABC):
@@ -164,7 +166,7 @@ class Joined(Scenario):
             time="t",
             how=self.how,
             strategy=self.strategy,
-            layout=self.layout,
+            **({"layout": self.layout} if self.strategy == "grid" else {"degree": self.layout[1]}),
         )
 
     @property
@@ -253,9 +255,8 @@ def write(scenario: Scenario, path: Path) -> None:
                 archive.writestr(f"{stage}-{worker}/{name or 'header'}", blob)
 
 
-def read(scenario: Scenario, path: Path) -> tuple[StageRunner, Given]:
-    """A runner in the stored state, and what was given by then."""
-    runner = scenario.runner()
+def read(scenario: Scenario, path: Path) -> tuple[StageRunner, Stores, Given]:
+    """A runner in the stored state, the state, and what was given by then."""
     blobs: dict[str, dict[str, bytes]] = {}
     with zipfile.ZipFile(path) as archive:
         ran = json.loads(archive.read("run.json"))
@@ -263,12 +264,41 @@ def read(scenario: Scenario, path: Path) -> tuple[StageRunner, Given]:
             place, _, blob = name.partition("/")
             own = "" if blob == "header" else blob
             blobs.setdefault(place, {})[own] = archive.read(name)
-    for (stage, number), worker in workers_of(runner).items():
-        store = MemoryStore(blobs[f"{stage}-{number}"])
-        StateLog(scenario.identity, stage).load(worker, store)
-    runner.watermark = ran["watermark"]
-    runner.arrived = ran["arrived"]  # type: ignore[attr-defined]
-    return runner, Counter(ran["given"])
+    stored = {place: MemoryStore(blobs["{}-{}".format(*place)]) for place in _places(blobs)}
+    runner, stores = loaded(scenario, stored, ran["watermark"], ran["arrived"])
+    return runner, stores, Counter(ran["given"])
+
+
+def _places(blobs: Iterable[str]) -> list[tuple[int, int]]:
+    """The stages and numbers of workers, by the names of their folders."""
+    names = (name.split("-") for name in blobs if name != "run.json")
+    return [(int(stage), int(number)) for stage, number in names]
+
+
+def loaded(
+    scenario: Scenario, stored: dict[tuple[int, int], MemoryStore], watermark: int, arrived: Any
+) -> tuple[StageRunner, Stores]:
+    """A new runner whose workers have loaded their stored state."""
+    runner = scenario.runner()
+    stores: Stores = {}
+    for place, worker in workers_of(runner).items():
+        stores[place] = StateLog(scenario.identity, place[0]), stored[place]
+        stores[place][0].load(worker, stored[place])
+    runner.watermark = watermark
+    runner.arrived = arrived  # type: ignore[attr-defined]
+    return runner, stores
+
+
+def restarted(
+    scenario: Scenario, runner: StageRunner, stores: Stores
+) -> tuple[StageRunner, Stores]:
+    """Store the state of all workers, and go on with new ones."""
+    for place, worker in workers_of(runner).items():
+        log, store = stores[place]
+        log.save(worker, store)
+    stored = {place: store for place, (_, store) in stores.items()}
+    arrived: Any = runner.arrived  # type: ignore[attr-defined]
+    return loaded(scenario, stored, runner.watermark, arrived)
 
 
 def main() -> None:

@@ -30,6 +30,7 @@ from windrow.core import (
     WindowModel,
     WindrowError,
 )
+from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowWarning
 from windrow.core.version import VERSION
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
@@ -63,6 +64,7 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_IMPORTED_WHEN_USED[name]), name)
 
 
+@checks_call
 def local_spark(**conf: object) -> SparkSession:
     """A local Spark session for users who have none; see :mod:`windrow.spark.local`."""
     from windrow.spark.local import local_spark
@@ -70,6 +72,7 @@ def local_spark(**conf: object) -> SparkSession:
     return local_spark(**conf)
 
 
+@checks_call
 def configure(spark: SparkSession) -> dict[str, tuple[str | None, str]]:
     """Give a session the settings that streams need; see :mod:`windrow.spark.session`.
 

@@ -139,6 +139,10 @@ def layouts(draw: st.DrawFn, on: wr.Predicate) -> dict[str, Any]:
     return {}
 
 
+degrees: st.SearchStrategy[dict[str, Any]] = st.builds(dict, degree=st.none() | st.integers(1, 6))
+"""What a join without a grid can be given."""
+
+
 @st.composite
 def arrivals(draw: st.DrawFn, delay: int) -> list[tuple[int, dict[str, Any]]]:
     """(side, tuple) in order of arrival, disordered within the delay (in milliseconds).
@@ -233,7 +237,7 @@ def draw_join(data: st.DataObject, within: Any, how: Any, **more: Any) -> tuple[
     strategy: Any = data.draw(st.sampled_from(["grid", "grid", "grid", "centralised", "handshake"]))
     event(f"{strategy}, {how}")
     nothing = SCHEMA.empty_table()
-    layout = data.draw(layouts(on.predicate))
+    layout = data.draw(layouts(on.predicate) if strategy == "grid" else degrees)
     join = wr.join(
         nothing, nothing, within=within, on=on.predicate, how=how, strategy=strategy,
         **layout, **more,
@@ -359,10 +363,11 @@ def test_bounded_tables(data: st.DataObject, within: Any, how: Any, is_timed: bo
     left, right = ([row for own, row in arrived if own == side] for side in (0, 1))
     is_by_count = isinstance(within if isinstance(within, int | str) else within[0], int)
     time = None if is_by_count and not is_timed else "t"
+    strategy: Any = data.draw(st.sampled_from(["grid", "centralised", "handshake"]))
+    layout = data.draw(layouts(on.predicate) if strategy == "grid" else degrees)
     with small_blocks(data):
         table = wr.join(
             table_of(left), table_of(right), within=within, on=on.predicate, how=how,
-            time=time, strategy=data.draw(st.sampled_from(["grid", "centralised", "handshake"])),
-            **data.draw(layouts(on.predicate)),
+            time=time, strategy=strategy, **layout,
         ).collect()  # fmt: skip
     assert rows_of([table]) == expected_rows((left, right), on, within, how, time)

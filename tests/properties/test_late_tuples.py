@@ -53,7 +53,8 @@ class Simulation:
     keys: dict[Any, list[Row]] = field(default_factory=dict)
     """The tuples of each key that were not dropped, in order."""
     fired: set[tuple[Any, int]] = field(default_factory=set)
-    sessions: Counter[Any] = field(default_factory=Counter)
+    sessions: dict[Any, list[tuple[int, int]]] = field(default_factory=dict)
+    """Start and end of the sessions of each key that have fired."""
 
     def push(self, rows: list[Row]) -> None:
         known = [row for row in rows if row["t"] is not None]
@@ -85,9 +86,16 @@ class Simulation:
         return found
 
     def in_session(self, key: Any, late: list[Row], gap: int) -> list[Row]:
-        """Those not past by themselves, or near one that is of an open session, and so on."""
-        kept = [row for row in late if row["t"] + gap >= self.watermark]
-        rest = [row for row in late if row not in kept]
+        """Those not past by themselves, or near one that is of an open session, and so on.
+
+        Those near a row of a session that has fired belong to that session.
+        """
+        past = self.sessions.get(key, [])
+        free = [
+            row for row in late if not any(start - gap <= row["t"] <= end for start, end in past)
+        ]
+        kept = [row for row in free if row["t"] + gap >= self.watermark]
+        rest = [row for row in free if row not in kept]
         while near := [
             row
             for row in rest
@@ -95,7 +103,7 @@ class Simulation:
         ]:
             kept += near
             rest = [row for row in rest if row not in near]
-        self.dropped += len(rest)
+        self.dropped += len(late) - len(kept)
         return kept
 
     def advance(self, watermark: float) -> list[Fired]:
@@ -120,8 +128,10 @@ class Simulation:
         for run in runs:
             end = run[-1]["t"] + gap
             if end < self.watermark:
-                yield key, self.sessions[key], run[0]["t"], end, xs_of(run)
-                self.sessions[key] += 1
+                fired = self.sessions.setdefault(key, [])
+                assert all(last < run[0]["t"] for _, last in fired), "sessions overlap"
+                yield key, len(fired), run[0]["t"], end, xs_of(run)
+                fired.append((run[0]["t"], end))
                 self.keys[key] = [row for row in self.keys[key] if row not in run]
 
     def fire_timed(self, key: Any) -> Iterator[Fired]:

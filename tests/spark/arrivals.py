@@ -73,14 +73,14 @@ def finished(begin: Callable[[], StreamingQuery]) -> StreamingQuery:
     """A streaming query that has come to its end.
 
     Spark gives a Python process it plans with ten seconds to start, which on a busy machine may
-    take longer: then it is started again.
+    take longer: then it is started again, twice at most.
     """
-    for _ in range(3):
+    for attempt in range(3):
         query = begin()
         try:
             query.awaitTermination()
         except StreamingQueryException as e:
-            if "Python worker failed to connect back" not in str(e):
+            if attempt == 2 or "Python worker failed to connect back" not in str(e):
                 raise
         else:
             break

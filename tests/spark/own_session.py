@@ -47,7 +47,8 @@ def try_python(spark: SparkSession) -> None:
 
 def try_settings(spark: SparkSession) -> None:
     again = wr.local_spark(cores=4, spark__driver__memory="3g")
-    print("same:", again is spark, cores_of(again), spark.conf.get("spark.sql.session.timeZone"))
+    zone, partitions = (spark.conf.get(n) for n in ("spark.sql.session.timeZone", PARTITIONS))
+    print("same:", again is spark, cores_of(again), zone, partitions)
     print("changed:", list(wr.configure(spark).values())[-1])
     stream = spark.readStream.format("rate").load().selectExpr("value", "timestamp as ts")
     for degree in (1, 3, 2):

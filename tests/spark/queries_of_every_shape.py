@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 
 import windrow as wr
 from tests.spark.session_of_its_own import start
 from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.patterns import Pattern
+from windrow.spark.plans import watermarks_of
 
 COUNTED = wr.CountWindow(20, 6)
 OVERLAPPING = wr.TimeWindow("20 ms", "5 ms")
@@ -39,6 +41,8 @@ SHAPES: dict[str, tuple[WindowModel, str, Pattern | None]] = {
         wr.WinFarm(2, wr.WinMapReduce(2, 2, level=2), level=2),
     ),
 }
+CHAIN = "chain"
+"""Two queries on one stream, which is only built: one watermark is on the way."""
 ON_CONNECT = ["native windows", "native panes", "KeyFarm", "WinFarm, ranked", "PaneFarm"]
 
 
@@ -70,6 +74,13 @@ def query(data: Any, model: WindowModel, kind: str, pattern: Pattern | None) -> 
     return (base if pattern is None else base.using(pattern)).ordered()
 
 
+def chain(spark: SparkSession) -> DataFrame:
+    ticks = spark.readStream.format("rate").load()
+    totals = wr.stream(ticks).event_time("timestamp").window(OVERLAPPING).agg(n=wf.count())
+    behind = wr.stream(totals.to_df()).event_time("window_end").window(OVERLAPPING)
+    return behind.agg(n=wf.count()).to_df(observation="second")
+
+
 def main(master: str, is_remote: bool) -> None:
     spark = start(master, is_remote, **{"spark.sql.shuffle.partitions": "2"})
     rows = table()
@@ -81,6 +92,8 @@ def main(master: str, is_remote: bool) -> None:
         wanted = query(rows, model, kind, wr.WinSeq()).collect().to_pylist()
         assert got == [tuple(r.values()) for r in wanted], name
         print(name, len(got), flush=True)
+    if is_remote:
+        print(CHAIN, watermarks_of(chain(spark)), flush=True)
     spark.stop()
 
 

@@ -12,7 +12,7 @@ import pyspark
 import pytest
 
 from tests.spark import streams_of_every_shape
-from tests.spark.queries_of_every_shape import ON_CONNECT, SHAPES
+from tests.spark.queries_of_every_shape import CHAIN, ON_CONNECT, SHAPES
 
 pytestmark = pytest.mark.spark
 
@@ -74,7 +74,7 @@ def skip_without_connect() -> None:
 
 def test_queries_through_spark_connect() -> None:
     skip_without_connect()
-    assert names_run(QUERIES, "--remote", "local[2]") == ON_CONNECT
+    assert names_run(QUERIES, "--remote", "local[2]") == [*ON_CONNECT, CHAIN]
 
 
 @pytest.mark.campaign

@@ -53,7 +53,7 @@ def test_unknown_field_is_named(df: DataFrame) -> None:
 
 def test_field_of_the_wrong_type_is_named(df: DataFrame) -> None:
     query = windows_of(df).apply(lambda w: {"n": len(w), "total": "many"}, "n int, total double")
-    assert "'total'" in message_of(query)
+    assert "<lambda> must return double for 'total'; got 'many' for window" in message_of(query)
 
 
 def test_field_of_a_partial_of_the_wrong_type_is_named(df: DataFrame) -> None:
@@ -63,7 +63,8 @@ def test_field_of_a_partial_of_the_wrong_type_is_named(df: DataFrame) -> None:
         partial_returns="piece double",
         returns="n int",
     )
-    assert "'piece'" in message_of(query.using(wr.PaneFarm(2, 2, level=2)))
+    said = message_of(query.using(wr.PaneFarm(2, 2, level=2)))
+    assert "<lambda> must return double for 'piece'; got 'many' for window" in said
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.name)
@@ -131,9 +132,9 @@ MODELS: list[WindowModel] = [
 def test_rows_without_a_time_are_dropped_and_counted(
     df: DataFrame, model: WindowModel, partial: Any
 ) -> None:
-    observation = Observation()
+    observation = Observation("lost")
     query = wr.stream(df).key_by("k").event_time("t").window(model, open_windows=partial)
-    rows = query.agg(n=wf.count()).to_df(observation=observation).collect()
+    rows = query.agg(n=wf.count()).to_df(observation).collect()
     assert rows
     assert {r["k"] for r in rows} == {"a", "b"}
     assert observation.get == {"dropped": 3}
@@ -153,3 +154,28 @@ def test_nothing_is_dropped_where_no_time_is_needed(df: DataFrame) -> None:
     query = wr.stream(df).window(wr.CountWindow(100)).agg(n=wf.count())
     assert [r["n"] for r in query.to_df(observation=observation).collect()] == [23]
     assert observation.get == {"dropped": 0}
+
+
+def test_rows_without_a_time_are_counted_in_joins_of_bounded_frames(df: DataFrame) -> None:
+    def counted(observation: Observation) -> DataFrame:
+        joined = wr.join(df, df, within="4 ms", on=wr.equi("k"), time="t")
+        return joined.to_df(observation)
+
+    named, unnamed = Observation("lost"), Observation()
+    for observation in (named, unnamed):
+        assert counted(observation).collect()
+        assert observation.get == {"dropped": 6}
+    joined = wr.join(df, df, within=2, on=wr.equi("k"))
+    assert joined.to_df(observation=(timeless := Observation())).collect()
+    assert timeless.get == {"dropped": 0}
+    with pytest.raises(wr.WindrowError, match="on a bounded DataFrame observation takes an Obs"):
+        joined.to_df("lost")
+
+
+@pytest.mark.parametrize("observation", [3, True, ["lost"], Observation])
+def test_an_observation_of_the_wrong_type_is_refused(df: DataFrame, observation: Any) -> None:
+    windows = wr.stream(df).window(wr.CountWindow(2)).agg(n=wf.count())
+    joined = wr.join(df, df, within=2, on=wr.equi("k"))
+    for to_df in (windows.to_df, joined.to_df):
+        with pytest.raises(wr.WindrowError, match="on a bounded DataFrame observation takes an"):
+            to_df(observation)

@@ -50,7 +50,7 @@ def test_settings_of_an_own_session_are_kept_and_changes_are_said() -> None:
     for setting in ("spark.master=local[4] (it has local[1])", "spark.driver.memory=3g"):
         assert setting in ignored
     assert "spark.sql.session.timeZone=UTC (it has Europe/Rome)" in ignored
-    assert same == "same: True 1 Europe/Rome"
+    assert same == "same: True 1 Europe/Rome 200"
     assert changed == "changed: ('200', '1')"
     assert first == "partitions: 1"
     assert logged.startswith("logged: changed settings of the Spark session for streams: ")

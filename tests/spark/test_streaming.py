@@ -250,10 +250,8 @@ def final_watermark() -> datetime:
     return EPOCH + timedelta(milliseconds=1000 + 99 - 5)
 
 
-@pytest.mark.parametrize("pattern", [wr.KeyFarm(2), wr.PaneFarm(2, 2)], ids=str)
-def test_results_feed_another_query(
-    spark: SparkSession, arrivals: Arrivals, df: DataFrame, pattern: Any
-) -> None:
+def test_results_feed_another_query(spark: SparkSession, arrivals: Arrivals, df: DataFrame) -> None:
+    pattern = wr.PaneFarm(2, 2)
     in_batches(arrivals, chained_rows(), 30)
 
     def second(results: DataFrame) -> wr.Query:

@@ -46,14 +46,23 @@ class Restarted:
         self.came += batch
         self.arrivals.add(batch)
 
-    def query(self, model: WindowModel, delay: str = "5 ms") -> wr.Query:
-        df = self.arrivals.read(self.spark, SCHEMA)
-        return wr.stream(df).key_by("k").event_time("t", delay).window(model)
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / "checkpoint"
 
-    def run(self, query: wr.Query) -> None:
+    def source(self, schema: str = SCHEMA) -> DataFrame:
+        return self.arrivals.read(self.spark, schema)
+
+    def keyed(self, *keys: str, schema: str = SCHEMA) -> wr.Query:
+        return wr.stream(self.source(schema)).key_by(*keys).event_time("t", "5 ms")
+
+    def query(self, model: WindowModel, delay: str = "5 ms") -> wr.Query:
+        return self.keyed("k").event_time("t", delay).window(model)
+
+    def run(self, query: wr.Query | wr.Join) -> None:
         """Start, take in what has come, and stop."""
         writer = query.to_df().writeStream.format("parquet").trigger(availableNow=True)
-        writer = writer.option("checkpointLocation", str(self.folder / "checkpoint"))
+        writer = writer.option("checkpointLocation", str(self.checkpoint))
         finished(lambda: writer.start(str(self.folder / "out")))
 
     def results(self) -> DataFrame:
@@ -176,10 +185,99 @@ def test_state_of_another_query_or_parallelism_is_refused(begun: Restarted, othe
     assert told in said
 
 
-def test_a_pattern_of_more_stages_is_refused_by_spark(begun: Restarted) -> None:
-    query = begun.query(wr.CountWindow(8)).agg(**FUNCTIONS).using(wr.PaneFarm(2, 2))
-    with pytest.raises(StreamingQueryException, match="NOT_MATCH_IN_STATE_METADATA"):
-        begun.run(query)
+def counted(query: wr.Query) -> wr.Query:
+    return query.window(wr.CountWindow(8)).agg(**FUNCTIONS)
+
+
+def joined(begun: Restarted) -> wr.Join:
+    return wr.join(begun.source(), begun.source(), within="5 ms", on=wr.equi("k"), time="t")
+
+
+REFUSED_BY_CHECK: dict[str, tuple[Any, str]] = {
+    "keys removed": (
+        lambda b: counted(wr.stream(b.source()).event_time("t")).using(wr.KeyFarm(2)),
+        'keys[0].column: was "k", is not set',
+    ),
+    "keys added": (
+        lambda b: counted(b.keyed("k", "x")).using(wr.KeyFarm(2)),
+        'keys[1].column: was not set, is "x"',
+    ),
+    "event time dropped": (
+        lambda b: counted(wr.stream(b.source()).key_by("k")).using(wr.KeyFarm(2)),
+        'event_time.column: was "t", is not set',
+    ),
+    "idle timeout added": (
+        lambda b: counted(b.keyed("k").event_time("t", idle_timeout="1 s")).using(wr.KeyFarm(2)),
+        'idle_timeout: was not set, is "set"',
+    ),
+    "a window farm": (
+        lambda b: counted(b.keyed("k")).using(wr.WinFarm(2)),
+        'pattern.pattern: was "KeyFarm", is "WinFarm"',
+    ),
+    "a pane farm": (
+        lambda b: counted(b.keyed("k")).using(wr.PaneFarm(2, 2)),
+        ".using(wr.KeyFarm(2))",
+    ),
+    "a nested pattern": (
+        lambda b: counted(b.keyed("k")).using(wr.KeyFarm(2, wr.PaneFarm(2, 1))),
+        ".using(wr.KeyFarm(2))",
+    ),
+    "another degree": (
+        lambda b: counted(b.keyed("k")).using(wr.KeyFarm(3)),
+        "pattern.n: was 2, is 3",
+    ),
+    "another type": (
+        lambda b: counted(b.keyed("k", schema=SCHEMA.replace("x big", "x "))).using(wr.KeyFarm(2)),
+        'columns[0].type: was "bigint", is "int"',
+    ),
+    "a join": (joined, "query: was a query over windows, is a join"),
+}
+
+
+def test_the_check_tells_what_a_checkpoint_was_and_what_a_query_is(begun: Restarted) -> None:
+    for other, (made, told) in REFUSED_BY_CHECK.items():
+        with pytest.raises(wr.WindrowError) as raised:
+            made(begun).check_checkpoint(begun.checkpoint)
+        said = str(raised.value)
+        assert told in said, other
+        assert "the checkpoint holds the state of another query or of another parallelism" in said
+        assert "start with a new checkpoint location" in said
+
+
+def test_the_check_accepts_the_same_query_and_a_new_location(
+    begun: Restarted, tmp_path: Path
+) -> None:
+    again = counted(begun.keyed("k").event_time("t", "9 ms")).using(wr.KeyFarm(2, level=1))
+    again.check_checkpoint(begun.checkpoint)
+    again.check_checkpoint(str(tmp_path / "new"))
+
+
+@pytest.mark.parametrize("has_state", [True, False])
+def test_the_check_refuses_the_checkpoint_of_another_program(
+    begun: Restarted, tmp_path: Path, has_state: bool
+) -> None:
+    df = begun.source()
+    rows = df.dropDuplicates(["k"]) if has_state else df
+    writer = rows.writeStream.format("noop").trigger(availableNow=True)
+    finished(lambda: writer.option("checkpointLocation", str(tmp_path)).start())
+    with pytest.raises(wr.WindrowError, match="without state of Windrow") as raised:
+        counted(begun.keyed("k")).check_checkpoint(tmp_path)
+    assert raised.value.got == ("dedupe" if has_state else "no stateful operator")
+
+
+REFUSED_BY_SPARK: dict[str, tuple[Any, str]] = {
+    "more stages": (REFUSED_BY_CHECK["a pane farm"][0], "NOT_MATCH_IN_STATE_METADATA"),
+    "a source more": (REFUSED_BY_CHECK["idle timeout added"][0], "now there are \\[2\\] sources"),
+}
+
+
+@pytest.mark.parametrize("other", REFUSED_BY_SPARK)
+def test_without_the_check_spark_refuses_another_shape_in_its_own_words(
+    begun: Restarted, other: str
+) -> None:
+    made, told = REFUSED_BY_SPARK[other]
+    with pytest.raises(StreamingQueryException, match=told):
+        begun.run(made(begun))
 
 
 def test_after_refusals_the_same_query_goes_on(begun: Restarted) -> None:

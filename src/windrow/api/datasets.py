@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -113,6 +113,12 @@ class DatasetSource:
         rows = self.rows_on(session_of(spark), needed_columns(query), query.time)
         observed = bounded_observation(observation)
         return bounded.to_df(query, rows, pattern, ordered=ordered, observation=observed)
+
+    def check_checkpoint(
+        self, query: WindowQuery, pattern: Pattern | None, location: str
+    ) -> NoReturn:
+        """Always raises: a query over a dataset is bounded."""
+        raise WindrowError("only a streaming query has a checkpoint", "a dataset")
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why: on the active Spark session, or else in process."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from windrow.api.sources import Data, source_of
+from windrow.core.calls import checks_call
+from windrow.core.checks import number, one_of, path_of
 from windrow.core.durations import Duration, microseconds
 from windrow.core.errors import WindrowError, received
 
@@ -51,6 +54,7 @@ _HOWS: dict[str, How] = {
 _LONGEST = 2**60
 
 
+@checks_call
 def join(
     left: Data,
     right: Data,
@@ -88,6 +92,7 @@ def join(
     sides, from which a layout is chosen; for tables the default is their lengths. The strategies
     "centralised" and "handshake" are baselines for comparison, slower than "grid": a centralised
     join keeps both windows in one worker, and a handshake join runs all its segments in one worker.
+    They have no grid, only a ``degree``.
 
     >>> import numpy as np
     >>> from windrow import band
@@ -108,9 +113,8 @@ def join(
     sources = _matched(sources, f"{type(left).__name__} and {type(right).__name__}")
     schemas = sources[0].schema, sources[1].schema
     lengths, by_count = _lengths(within)
-    if strategy not in get_args(Strategy):
-        rule = f"strategy must be one of {get_args(Strategy)}"
-        raise WindrowError(rule, received("strategy", strategy))
+    one_of(strategy, get_args(Strategy), "strategy")
+    _check_is_grid(strategy, layout=layout, partitions=partitions, rates=rates)
     query = JoinQuery(
         schemas=schemas,
         on=_predicate(on).bind(*schemas),
@@ -172,7 +176,7 @@ class Join:
     def choice(self, spark: SparkSession | None = None) -> GridChoice:
         """The grid that runs, and why; joins without a session use one core."""
         from windrow.planner.choice import STREAM_WORKERS
-        from windrow.planner.join_layout import choose_grid
+        from windrow.planner.join_layout import choose_grid, choose_line
 
         rates, cores = self.rates or (1, 1), 1
         session = self._session or spark
@@ -185,6 +189,8 @@ class Join:
                 cores = STREAM_WORKERS
         elif self.rates is None and (tables := self._tables) is not None:
             rates = len(tables[0]) or 1, len(tables[1]) or 1
+        if self.strategy != "grid":
+            return choose_line(self.degree, cores)
         given = self.layout, self.degree, self.partitions
         return choose_grid(self.query, *given, cores=cores, rates=rates)
 
@@ -194,6 +200,7 @@ class Join:
 
         return join_stages(self.query, self.choice(spark).grid, self.strategy)
 
+    @checks_call
     def collect(self) -> pa.Table:
         """Run in process and return the results."""
         from windrow.engine.datasets.steps import Side, Step, join_steps
@@ -213,6 +220,7 @@ class Join:
             raise WindrowError(rule, "Spark DataFrames", "call to_df() instead.")
         return collect(self.query, self.stages(), steps)
 
+    @checks_call
     def to_df(
         self, spark: SparkSession | None = None, observation: Observation | str | None = None
     ) -> DataFrame:
@@ -258,6 +266,20 @@ class Join:
         )
         return session, (left, right)
 
+    @checks_call
+    def check_checkpoint(self, location: str | PathLike[str]) -> None:
+        """Raise unless this join can continue from the checkpoint, or begin there as a new one.
+
+        See ``Query.check_checkpoint``.
+        """
+        if not self._is_stream:
+            given = "tables" if self._session is None else "bounded DataFrames"
+            raise WindrowError("only a streaming query has a checkpoint", given)
+        from windrow.spark.checkpoint import refuse_other_checkpoint
+
+        spark = self._frames[0].sparkSession
+        refuse_other_checkpoint(spark, path_of(location, "location"), self._identity())
+
     @property
     def _is_stream(self) -> bool:
         return any(df.isStreaming for df in self._frames)
@@ -272,6 +294,7 @@ class Join:
         own = {"strategy": self.strategy, "grid": asdict(self.choice().grid)}
         return {**self.query.identity(), **own}
 
+    @checks_call
     def explain(self) -> None:
         """Print what will run and why."""
         from windrow.planner.explain_join import explain_join
@@ -311,6 +334,15 @@ def _predicate(on: Predicate | Term) -> Predicate:
         hint = 'for example on=wr.equi("symbol") & wr.band(price=0.01).'
         raise WindrowError("on must be a predicate", received("on", on), hint)
     return on
+
+
+def _check_is_grid(strategy: str, **given: object) -> None:
+    """Raise if a strategy without a grid is given what describes one."""
+    for name, value in given.items():
+        if strategy != "grid" and value is not None:
+            rule = f'{name} describes a grid, which strategy="{strategy}" does not have'
+            hint = "pass degree, the number of workers, or leave strategy out."
+            raise WindrowError(rule, received(name, value), hint)
 
 
 def _how(how: str) -> How:
@@ -364,11 +396,12 @@ def _delay(delay: Duration) -> int:
 def _rates(rates: Any) -> tuple[float, float] | None:
     if rates is None:
         return None
-    is_pair = isinstance(rates, tuple | list) and len(rates) == 2
-    if not is_pair or not all(isinstance(r, int | float) and 0 < r < math.inf for r in rates):
+    given = [number(r) for r in rates] if isinstance(rates, tuple | list) else []
+    left, right = given if len(given) == 2 else (None, None)
+    if left is None or right is None or not (0 < left < math.inf and 0 < right < math.inf):
         rule = "rates must be a pair of positive numbers"
         raise WindrowError(rule, received("rates", rates), "for example (1000, 50).")
-    return float(rates[0]), float(rates[1])
+    return float(left), float(right)
 
 
 def _prefixes(prefixes: Any) -> tuple[str, str]:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 
 from windrow.api.sources import Data, Source, source_of
 from windrow.core.aggregate import Aggregate
+from windrow.core.calls import checks_call
+from windrow.core.checks import one_of, path_of
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Rows
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import WindowModel
 from windrow.core.window import Window
-from windrow.patterns import Pattern, check_pattern
+from windrow.patterns import KeyFarm, Pattern, check_pattern
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +36,7 @@ Returns: TypeAlias = Union[str, "DataType"]
 """Names and types of fields: ``"a double, b int"``, or a ``StructType``."""
 
 
+@checks_call
 def stream(data: Data) -> Query:
     """A query over a Spark DataFrame, a PyArrow table or dataset, or a dict of NumPy arrays.
 
@@ -46,6 +49,7 @@ def stream(data: Data) -> Query:
     return Query(source_of(data, "stream"))
 
 
+@checks_call
 def scan(
     path: Paths,
     format: str | FileFormat = "parquet",
@@ -85,6 +89,7 @@ class Query:
     pattern: Pattern | None = None
     is_ordered: bool = False
 
+    @checks_call
     def key_by(self, *columns: str | Column) -> Query:
         """Compute windows per key: per combination of these columns' values. Null is a key."""
         query, names = self._resolved("key_by", columns)
@@ -94,6 +99,7 @@ class Query:
                 raise WindrowError("a key cannot be a map or an array", f"{name!r} of {kind}")
         return replace(query, keys=names)._checked()
 
+    @checks_call
     def event_time(
         self,
         column: str | Column,
@@ -119,9 +125,7 @@ class Query:
                 f"{name!r} of {kind}",
                 "convert it first, for example with to_timestamp().",
             )
-        if unit not in get_args(TimeUnit):
-            rule = 'event_time unit must be "s", "ms", "us" or "ns"'
-            raise WindrowError(rule, received("unit", unit))
+        one_of(unit, get_args(TimeUnit), "event_time unit")
         if unit != "us" and kind not in ("bigint", "int"):
             rule = "only integer times can have a unit"
             raise WindrowError(rule, f"{received('unit', unit)} for {name!r} of {kind}")
@@ -133,6 +137,7 @@ class Query:
             raise WindrowError("idle_timeout must be positive", received("idle_timeout", idle))
         return replace(query, time=name, delay=micros, idle_timeout=idle, unit=unit)._checked()
 
+    @checks_call
     def order_by(self, *columns: str | Column) -> Query:
         """Order rows with equal event time by these columns, ascending, then by arrival."""
         query, names = self._resolved("order_by", columns)
@@ -142,21 +147,23 @@ class Query:
                 raise WindrowError("order_by takes columns of plain values", f"{name!r} of {kind}")
         return replace(query, ordered_by=names)._checked()
 
+    @checks_call
     def window(self, model: WindowModel, open_windows: OpenWindows = "emit") -> Query:
         """The window model; ``open_windows="drop"`` gives only what a stream would have fired."""
         if not isinstance(model, WindowModel):
             hint = "for example wr.CountWindow(1000, slide=10)."
             raise WindrowError("window takes a window model", repr(model), hint)
-        if open_windows not in ("emit", "drop"):
-            raise WindrowError(
-                'open_windows must be "emit" or "drop"', received("open_windows", open_windows)
-            )
+        one_of(open_windows, ("emit", "drop"), "open_windows")
         self._resolved(type(model).__name__, model.columns, at_least=0)
         model.check_types(self.source.types)
         return replace(self, model=model, open_windows=open_windows)._checked()
 
-    def agg(self, **functions: Aggregate[Any, Any, Any]) -> Query:
-        """Aggregates of each window, by result name."""
+    @checks_call
+    def agg(self, /, *unnamed: object, **functions: Aggregate[Any, Any, Any]) -> Query:
+        """Aggregates of each window, by result name: ``agg(n=wf.count())``."""
+        if unnamed:
+            hint = "for example agg(total=wf.sum('price'))."
+            raise WindrowError("agg takes functions by result name", repr(unnamed[0]), hint)
         Aggregation(functions)
         query, named = self, {}
         for name, function in functions.items():
@@ -167,16 +174,19 @@ class Query:
                 named[name].columns = columns
         return query._computing(Aggregation(named))
 
+    @checks_call
     def apply(self, function: Callable[[Window], Rows], returns: Returns) -> Query:
         """Any function of the whole window; it returns a dict or a list of dicts."""
         return self._computing(Apply(function, _ddl(returns)))
 
+    @checks_call
     def fold(
         self, update: Callable[[Any, Mapping[str, Any]], Any], init: Any, returns: Returns
     ) -> Query:
         """Call ``update(acc, row)`` for each row of a window, oldest first, from ``init`` on."""
         return self._computing(Fold(update, init, _ddl(returns)))
 
+    @checks_call
     def decompose(
         self,
         *,
@@ -197,20 +207,24 @@ class Query:
             fields = _ddl(partial_returns)
         return self._computing(Decompose.of(partial, combine, fields, _ddl(returns)))
 
+    @checks_call
     def using(self, pattern: Pattern) -> Query:
         """Run with this parallel pattern."""
         if not isinstance(pattern, Pattern):
             raise WindrowError("using takes a pattern", repr(pattern), "for example wr.KeyFarm(4).")
         return replace(self, pattern=pattern)._checked()
 
+    @checks_call
     def ordered(self) -> Query:
         """Give results in order of key and window id."""
         return replace(self, is_ordered=True)
 
+    @checks_call
     def collect(self) -> pa.Table:
         """Run in process and return the results; for queries over tables and datasets."""
-        return self.source.collect(self.window_query(), self.pattern, ordered=self.is_ordered)
+        return self.source.collect(self._complete(), self.pattern, ordered=self.is_ordered)
 
+    @checks_call
     def to_df(
         self, spark: SparkSession | None = None, observation: Observation | str | None = None
     ) -> DataFrame:
@@ -224,17 +238,27 @@ class Query:
         then shows, under this name, the number of rows dropped in its batch: rows without a time or
         delta attribute and rows that came too late for every window.
         """
-        query = self.window_query()
+        query = self._complete()
         ordered = self.is_ordered
         return self.source.to_df(
             query, self.pattern, spark, ordered=ordered, observation=observation
         )
 
+    @checks_call
+    def check_checkpoint(self, location: str | PathLike[str]) -> None:
+        """Raise unless this query can continue from the checkpoint, or begin there as a new one.
+
+        For queries over streams: the message says what the checkpoint was written by, what the
+        query is, and what to do. Call it before ``start()``. Spark compares some parts of a stream
+        with its checkpoint by itself, with messages that do not name the difference.
+        """
+        self.source.check_checkpoint(self._complete(), self.pattern, path_of(location, "location"))
+
+    @checks_call
     def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
         """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""
-        if mode not in ("simple", "spark"):
-            raise WindrowError('mode must be "simple" or "spark"', received("mode", mode))
-        self.source.explain(self.window_query(), self.pattern, with_spark=mode == "spark")
+        one_of(mode, ("simple", "spark"), "mode")
+        self.source.explain(self._complete(), self.pattern, with_spark=mode == "spark")
 
     def _resolved(
         self, step: str, columns: tuple[Any, ...], at_least: int = 1
@@ -273,6 +297,17 @@ class Query:
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)
         return self
+
+    def _complete(self) -> WindowQuery:
+        """The query to run; raises if it lacks what later steps could still have added."""
+        query = self.window_query()
+        if isinstance(self.pattern, KeyFarm) and not self.keys:
+            raise WindrowError(
+                "KeyFarm spreads keys over its workers, but the query has no keys",
+                repr(self.pattern),
+                "call key_by(), or use a WinFarm, a PaneFarm or a WinMapReduce.",
+            )
+        return query
 
     def window_query(self) -> WindowQuery:
         """The query as the engine sees it."""

@@ -46,6 +46,9 @@ class Source(Protocol):
     ) -> DataFrame:
         """The results as a lazy Spark DataFrame, in ``spark`` or the session that there is."""
 
+    def check_checkpoint(self, query: WindowQuery, pattern: Pattern | None, location: str) -> None:
+        """Raise unless a stream of this query can begin at, or continue from, the checkpoint."""
+
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why; ``with_spark`` adds Spark's own plan."""
 

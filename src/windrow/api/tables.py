@@ -58,6 +58,12 @@ class TableSource:
         hint = "call collect() instead, or stream pyarrow.dataset.dataset(table)."
         raise WindrowError(rule, "a table", hint)
 
+    def check_checkpoint(
+        self, query: WindowQuery, pattern: Pattern | None, location: str
+    ) -> NoReturn:
+        """Always raises: a query over a table has no checkpoint."""
+        raise WindrowError("only a streaming query has a checkpoint", "a table")
+
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why."""
         if with_spark:
@@ -81,6 +87,12 @@ class TableSource:
 
 
 def _from_arrays(data: Mapping[str, Any]) -> pa.Table:
+    if not data:
+        raise WindrowError("a stream needs a column", "{}", 'for example {"price": [1.0, 2.0]}.')
+    for name, values in data.items():
+        if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
+            rule = f"column {name!r} must be an array or a list of values"
+            raise WindrowError(rule, repr(values))
     lengths = {str(name): len(values) for name, values in data.items()}
     if len(set(lengths.values())) > 1:
         raise WindrowError("the columns of a stream must have the same length", f"{lengths}")

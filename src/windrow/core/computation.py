@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from windrow.core.aggregate import Aggregate, Commutative
+from windrow.core.checks import check_callable
 from windrow.core.errors import WindrowError
 from windrow.core.window import Window
 
@@ -66,7 +67,7 @@ class Apply(Computation):
     is_decomposable = False
 
     def __post_init__(self) -> None:
-        _check_callable("apply", "function", self.function)
+        check_callable(self.function, 1, "apply needs a function for function")
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Fold(Computation):
     is_decomposable = False
 
     def __post_init__(self) -> None:
-        _check_callable("fold", "update", self.update)
+        check_callable(self.update, 2, "fold needs a function for update")
 
 
 @dataclass(frozen=True)
@@ -93,10 +94,6 @@ class Round:
     partial: Callable[..., Mapping[str, Any]]
     combine: Callable[[list[Mapping[str, Any]]], Any]
     partial_returns: str
-
-    def __post_init__(self) -> None:
-        _check_callable("decompose", "partial", self.partial)
-        _check_callable("decompose", "combine", self.combine)
 
 
 @dataclass(frozen=True)
@@ -123,9 +120,9 @@ class Decompose(Computation):
                 "decompose takes one partial, combine and partial_returns per round",
                 f"{lengths[0]}, {lengths[1]} and {lengths[2]} of them",
             )
-        return Decompose(tuple(Round(*r) for r in zip(*columns, strict=True)), returns)
-
-
-def _check_callable(step: str, argument: str, value: object) -> None:
-    if not callable(value):
-        raise WindrowError(f"{step} needs a function for {argument}", repr(value))
+        rounds = tuple(Round(*r) for r in zip(*columns, strict=True))
+        for number, r in enumerate(rounds):
+            arguments = 1 if number == 0 else 2
+            check_callable(r.partial, arguments, "decompose needs a function for partial")
+            check_callable(r.combine, 1, "decompose needs a function for combine")
+        return Decompose(rounds, returns)

@@ -49,10 +49,9 @@ class Window:
     def __getitem__(self, column: str) -> NDArray[Any]:
         try:
             return self._columns[column][self._lo : self._hi]
-        except KeyError:
-            raise WindrowError(
-                f"the window has no column {column!r}", hint=near_names(column, self._columns)
-            ) from None
+        except (KeyError, TypeError):
+            hint = near_names(str(column), self._columns)
+            raise WindrowError(f"the window has no column {column!r}", hint=hint) from None
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -11,8 +11,10 @@ from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
 from windrow.core.durations import TimeUnit
 from windrow.core.errors import WindrowError
-from windrow.core.models import WindowModel
+from windrow.core.models import Axis, WindowModel
 from windrow.engine.columns.ddl import parse_schema, parse_type
+from windrow.functions.extremes import Max
+from windrow.functions.position import Last
 
 OpenWindows = Literal["emit", "drop"]
 """Whether windows still open at the end of bounded input are emitted or dropped."""
@@ -77,3 +79,19 @@ class WindowQuery:
     def bound_type(self) -> pa.DataType:
         """The type of ``window_start`` and ``window_end``."""
         return parse_type(self.model.bound_type(self.types, self.time))
+
+    def result_lags(self) -> dict[str, int]:
+        """The result columns that keep up with the watermark, and how far they may be behind it.
+
+        A result comes when the watermark reaches the end of its window, so the end is never behind
+        the watermark of the batch before. The time of the window's newest tuple may be older.
+        """
+        if self.time is None:
+            return {}
+        lags = {END: 0} if self.model.axis is Axis.TIME else {}
+        newest = self.model.newest_lag
+        if newest is not None and isinstance(self.computation, Aggregation):
+            for name, function in self.computation.functions.items():
+                if isinstance(function, Max | Last) and tuple(function.columns) == (self.time,):
+                    lags[name] = newest
+        return lags

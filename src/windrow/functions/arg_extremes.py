@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Idempotent
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
 from windrow.functions.ordering import are_less, is_less
 from windrow.functions.ranges import Partials, combine_ranges
@@ -91,6 +92,7 @@ class ArgMax(_ArgExtreme):
         return are_less(b, a)
 
 
+@checks_call
 def arg_min(value: str, by: str) -> ArgMin:
     """The value of the row with the least ``by``; among equals, the oldest row.
 
@@ -102,6 +104,7 @@ def arg_min(value: str, by: str) -> ArgMin:
     return ArgMin(value, by)
 
 
+@checks_call
 def arg_max(value: str, by: str) -> ArgMax:
     """The value of the row with the greatest ``by``; among equals, the oldest row.
 

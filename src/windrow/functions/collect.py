@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, slices
 from windrow.functions.position import Positioned
 
@@ -41,6 +42,7 @@ class Collect(Commutative[Positioned, Run, list[Any]], Columnar):
         return Values.of_objects(slices(values, lo, hi))
 
 
+@checks_call
 def collect(column: str) -> Collect:
     """The values in the order of the rows, as in Spark's ``collect_list``.
 

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Values
 from windrow.functions.reducible import Reducible, Reduction
 
@@ -42,6 +43,7 @@ class Count(Invertible[Any, int, int], Commutative[Any, int, int], Reducible):
         return Values(partials[0])
 
 
+@checks_call
 def count(column: str | None = None) -> Count:
     """The number of rows, or of rows where ``column`` is not null.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Idempotent
+from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.ordering import distinct_key
@@ -71,6 +72,7 @@ def _number_tuples(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return numbers
 
 
+@checks_call
 def count_distinct(*columns: str) -> CountDistinct:
     """The number of distinct values of a column, or of distinct combinations of several columns.
 

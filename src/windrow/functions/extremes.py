@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Idempotent
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Values
 from windrow.functions.ordering import is_less
 from windrow.functions.reducible import COUNT_AND_MAX, COUNT_AND_MIN, Reducible
@@ -56,6 +57,7 @@ class Max(_Extreme):
         return b if is_less(a, b) else a
 
 
+@checks_call
 def min(column: str) -> Min:
     """The least value; NaN counts as greater than any number, as in Spark.
 
@@ -65,6 +67,7 @@ def min(column: str) -> Min:
     return Min(column)
 
 
+@checks_call
 def max(column: str) -> Max:
     """The greatest value; NaN counts as greater than any number, as in Spark.
 

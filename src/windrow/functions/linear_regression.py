@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.ranges import combine_ranges
 from windrow.functions.types import require_numeric
@@ -74,6 +75,7 @@ class LinearRegression(Commutative[Any, Moments, Line | None], Columnar):
         return Values.of_objects([self.lower(window) for window in windows])
 
 
+@checks_call
 def linear_regression(y: str, x: str) -> LinearRegression:
     """The least-squares line of ``y`` over ``x``: slope, intercept and r2.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Values
 from windrow.functions.reducible import Reducible, Reduction
 from windrow.functions.types import require_numeric
@@ -45,6 +46,7 @@ class Mean(Invertible[Any, SumAndCount, float], Commutative[Any, SumAndCount, fl
         return Values.where(counts > 0, sums / np.maximum(counts, 1))
 
 
+@checks_call
 def mean(column: str) -> Mean:
     """The mean, a double.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.ordering import distinct_key, keyed_value
 from windrow.functions.types import require_orderable
@@ -50,6 +51,7 @@ class Mode(Commutative[Any, Counts, Any], Columnar):
         return Values.where(lo < hi, mode_ranges(values, lo, hi))
 
 
+@checks_call
 def mode(column: str) -> Mode:
     """The most frequent value; the smallest one if there are several.
 

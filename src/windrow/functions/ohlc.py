@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from windrow.core.aggregate import Commutative, Idempotent
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
 from windrow.functions.extremes import Max, Min
 from windrow.functions.position import First, Last, Positioned
@@ -65,6 +66,7 @@ class Ohlc(
         )
 
 
+@checks_call
 def ohlc(column: str) -> Ohlc:
     """The first, greatest, least and last value, as open, high, low and close.
 

@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
+from windrow.core.checks import whole
 from windrow.core.errors import WindrowError, received
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.types import require_numeric
 
 Points = tuple[tuple[int, float, float], ...]
 """``(position, y, x)`` in order of position."""
+_HIGHEST = 100
+"""Beyond this degree, and in fact long before it, float64 cannot hold a useful fit."""
 
 
 class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
@@ -25,13 +29,14 @@ class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
 
     def __init__(self, y: str, x: str, degree: int) -> None:
         super().__init__(y, x)
-        if isinstance(degree, bool) or not isinstance(degree, int) or degree < 0:
+        given = whole(degree)
+        if given is None or not 0 <= given <= _HIGHEST:
             raise WindrowError(
-                "polynomial_fit degree must be a whole number, 0 or greater",
+                f"polynomial_fit degree must be a whole number from 0 to {_HIGHEST}",
                 received("degree", degree),
                 "1 is a straight line.",
             )
-        self.degree = degree
+        self.degree = given
 
     def result_type(self, *inputs: str) -> str:
         require_numeric("polynomial_fit", *inputs)
@@ -62,6 +67,7 @@ class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
         return Values.of_objects([None if fit[0] != fit[0] else fit for fit in fits.tolist()])
 
 
+@checks_call
 def polynomial_fit(y: str, x: str, degree: int) -> PolynomialFit:
     """The coefficients, in ascending powers of ``x``, of the least-squares polynomial for ``y``.
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from windrow.core.aggregate import Commutative, Idempotent
+from windrow.core.calls import checks_call
+from windrow.core.checks import is_bool
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls, take
 
 Positioned = tuple[int, Any]
@@ -23,7 +25,8 @@ class _Positional(
 
     def __init__(self, column: str, ignore_nulls: bool = False) -> None:
         super().__init__(column)
-        self.ignore_nulls = self.skips_nulls = ignore_nulls
+        self.ignore_nulls = is_bool(ignore_nulls, f"{self.name.lower()} ignore_nulls")
+        self.skips_nulls = self.ignore_nulls
 
     def result_type(self, *inputs: str) -> str:
         return inputs[0]
@@ -74,6 +77,7 @@ class Last(_Positional):
         return hi - 1
 
 
+@checks_call
 def first(column: str, ignore_nulls: bool = False) -> First:
     """The oldest row's value; as in Spark, nulls count unless ``ignore_nulls`` is set.
 
@@ -83,6 +87,7 @@ def first(column: str, ignore_nulls: bool = False) -> First:
     return First(column, ignore_nulls)
 
 
+@checks_call
 def last(column: str, ignore_nulls: bool = False) -> Last:
     """The newest row's value; as in Spark, nulls count unless ``ignore_nulls`` is set.
 

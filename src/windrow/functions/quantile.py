@@ -8,6 +8,8 @@ from itertools import chain
 from typing import Any
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
+from windrow.core.checks import number
 from windrow.core.errors import WindrowError, received
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.ordering import sort_key
@@ -24,11 +26,12 @@ class Quantile(Commutative[Any, Ordered, float], Columnar):
 
     def __init__(self, column: str, q: float) -> None:
         super().__init__(column)
-        if isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1:
+        given = number(q)
+        if given is None or not 0 <= given <= 1:
             raise WindrowError(
                 "quantile q must be a number from 0 to 1", received("q", q), "0.5 is the median."
             )
-        self.q = float(q)
+        self.q = float(given)
 
     def result_type(self, *inputs: str) -> str:
         require_numeric(self.function, *inputs)
@@ -70,6 +73,7 @@ class Median(Quantile):
         super().__init__(column, 0.5)
 
 
+@checks_call
 def quantile(column: str, q: float) -> Quantile:
     """The exact q-quantile, a double, as in Spark's ``percentile``.
 
@@ -82,6 +86,7 @@ def quantile(column: str, q: float) -> Quantile:
     return Quantile(column, q)
 
 
+@checks_call
 def median(column: str) -> Median:
     """The exact median, a double; for an even number of values, the mean of the middle two.
 

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError, received
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
-from windrow.functions.types import require_numeric
+from windrow.functions.types import quoted_field, require_numeric
 
 Point = tuple[float, ...]
 Front = tuple[tuple[int, Point], ...]
@@ -27,20 +28,27 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
 
     def __init__(self, *columns: str, maximise: bool | Sequence[bool] = False) -> None:
         super().__init__(*columns)
-        if not columns or len(set(columns)) < len(columns):
-            raise WindrowError("skyline needs one or more different columns", repr(list(columns)))
-        directions = (maximise,) * len(columns) if isinstance(maximise, bool) else tuple(maximise)
-        if len(directions) != len(columns) or not all(isinstance(d, bool) for d in directions):
+        self._check_columns()
+        directions = (maximise,) * len(columns) if isinstance(maximise, bool) else maximise
+        is_sequence = isinstance(directions, tuple | list) and len(directions) == len(columns)
+        if not is_sequence or not all(isinstance(d, bool) for d in directions):
             raise WindrowError(
                 "skyline maximise must be True or False, or a sequence with one per column",
                 received("maximise", maximise),
                 f"the columns are {list(columns)}.",
             )
-        self.maximise = directions
+        self.maximise = tuple(directions)
+
+    def _check_columns(self) -> None:
+        named = [c for c in self.columns if isinstance(c, str)]
+        if not self.columns or len(set(named)) < len(named):
+            given = repr(list(self.columns))
+            raise WindrowError("skyline needs one or more different columns", given)
 
     def result_type(self, *inputs: str) -> str:
+        self._check_columns()
         require_numeric("skyline", *inputs)
-        return f"array<struct<{','.join(f'{_quoted(c)}:double' for c in self.columns)}>>"
+        return f"array<struct<{','.join(f'{quoted_field(c)}:double' for c in self.columns)}>>"
 
     def lift(self, value: Any) -> Front:
         position, *point = value
@@ -100,11 +108,7 @@ def _dominates(a: Point, b: Point) -> bool:
     return a != b and all(x <= y for x, y in zip(a, b, strict=True))
 
 
-def _quoted(field: str) -> str:
-    """The field's name as DDL requires it."""
-    return field if field.isidentifier() else "`" + field.replace("`", "``") + "`"
-
-
+@checks_call
 def skyline(*columns: str, maximise: bool | Sequence[bool] = False) -> Skyline:
     """The points that no other point dominates, in the order of the rows; duplicates are kept.
 

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Values
 from windrow.functions.reducible import COUNT_AND_SUM, Reducible
 from windrow.functions.types import FLOATS, INTEGERS, require_numeric
@@ -48,6 +49,7 @@ class Sum(Invertible[Any, Any, Any], Commutative[Any, Any, Any], Reducible):
         return Values.where(counts > 0, sums)
 
 
+@checks_call
 def sum(column: str) -> Sum:
     """The sum: a long for integers, a double for floats, a wider decimal for decimals.
 

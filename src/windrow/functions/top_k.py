@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative
-from windrow.core.errors import WindrowError, received
+from windrow.core.calls import checks_call
+from windrow.core.checks import positive_count
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.ordering import sort_key
 from windrow.functions.types import require_orderable
@@ -28,9 +29,7 @@ class TopK(Commutative[Any, Ranked, list[Any]], Columnar):
 
     def __init__(self, column: str, k: int, by: str | None = None) -> None:
         super().__init__(*((column,) if by is None else (column, by)))
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise WindrowError("top_k k must be a positive number of values", received("k", k))
-        self.k = k
+        self.k = positive_count(k, "top_k k", "values")
         self.skips_nulls = by is None
 
     def __repr__(self) -> str:
@@ -87,6 +86,7 @@ def _lists(chosen: Values, positions: Sequence[Int64s]) -> Values:
     )
 
 
+@checks_call
 def top_k(column: str, k: int, by: str | None = None) -> TopK:
     """The k greatest values in descending order; duplicates are kept, and NaN is the greatest.
 

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 from windrow.core.errors import WindrowError
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 FLOATS = ("float", "double")
+
+
+def quoted_field(name: str) -> str:
+    """A field's name in a DDL type, quoted unless it is made of letters, digits and underscores.
+
+    >>> quoted_field("größe_2"), quoted_field("a,b")
+    ('größe_2', '`a,b`')
+    """
+    return name if re.fullmatch(r"\w+", name) else "`" + name.replace("`", "``") + "`"
 
 
 def is_numeric(type_name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from windrow.core.aggregate import Commutative
+from windrow.core.calls import checks_call
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.ranges import combine_ranges
 from windrow.functions.types import require_numeric
@@ -72,6 +73,7 @@ class Stddev(Var):
         return Values(np.sqrt(variances.values), variances.valid)
 
 
+@checks_call
 def var(column: str) -> Var:
     """The sample variance; null for a single value, as in Spark.
 
@@ -81,6 +83,7 @@ def var(column: str) -> Var:
     return Var(column)
 
 
+@checks_call
 def stddev(column: str) -> Stddev:
     """The sample standard deviation; null for a single value, as in Spark.
 

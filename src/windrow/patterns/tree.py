@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
+from windrow.core.checks import one_of, positive_count, positive_workers, whole
 from windrow.core.errors import WindrowError, received
 
 Level: TypeAlias = Literal[0, 1, 2]
@@ -84,31 +84,21 @@ class WinFarm(Pattern):
 
     def __post_init__(self) -> None:
         _check_degree(self, "n")
-        _check_degree(self, "batch", "windows")
+        object.__setattr__(self, "batch", positive_count(self.batch, "WinFarm batch", "windows"))
         _check_inner(self, self.inner)
         _check_level(self, self.level)
-        if self.workers not in ("active", "agnostic"):
-            rule = 'WinFarm workers must be "active" or "agnostic"'
-            raise WindrowError(rule, received("workers", self.workers))
+        one_of(self.workers, get_args(Workers), "WinFarm workers")
 
 
-def _check_degree(pattern: Pattern, field_name: str, of: str = "workers") -> None:
-    value = getattr(pattern, field_name)
-    try:
-        degree = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        degree = 0
-    if degree < 1:
-        raise WindrowError(
-            f"{pattern.name} {field_name} must be a positive number of {of}",
-            received(field_name, value),
-        )
+def _check_degree(pattern: Pattern, field_name: str) -> None:
+    degree = positive_workers(getattr(pattern, field_name), f"{pattern.name} {field_name}")
     object.__setattr__(pattern, field_name, degree)
 
 
 def _check_level(pattern: Pattern, level: object) -> None:
-    if isinstance(level, bool) or level not in (0, 1, 2):
+    if whole(level) not in (0, 1, 2):
         raise WindrowError(f"{pattern.name} level must be 0, 1 or 2", received("level", level))
+    object.__setattr__(pattern, "level", whole(level))
 
 
 def _check_inner(outer: Pattern, inner: object) -> None:

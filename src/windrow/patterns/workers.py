@@ -14,8 +14,9 @@ import pyarrow as pa
 from windrow.core.computation import Aggregation
 from windrow.core.models import Axis, Context, WindowModel
 from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
-from windrow.engine.evaluate.evaluators import PiecesOfWindows, WholeWindows, WindowsOfPieces
+from windrow.engine.evaluate.evaluators import PiecesOfWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
+from windrow.engine.evaluate.rounds import whole_windows
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.agnostic import Executor, WindowerWorker
@@ -42,7 +43,7 @@ class Alike:
 
 def win_seq(query: WindowQuery, geometry: Geometry, share_of: ShareOf, index: int) -> Worker:
     columns = kept_columns(query, are_pieces=False)
-    return WinSeqWorker(query, geometry, WholeWindows(query), columns, share_of(index))
+    return WinSeqWorker(query, geometry, whole_windows(query), columns, share_of(index))
 
 
 def paned_win_seq(
@@ -72,7 +73,7 @@ def windower(
 
 
 def executor(query: WindowQuery, are_parts: bool, index: int) -> Worker:
-    return Executor(query, PiecesOfWindows(query, [RANK]) if are_parts else WholeWindows(query))
+    return Executor(query, PiecesOfWindows(query, [RANK]) if are_parts else whole_windows(query))
 
 
 def mapper(

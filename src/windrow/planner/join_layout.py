@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from windrow.core.checks import positive_workers
 from windrow.core.errors import WindrowError, received
 from windrow.engine.joins.grid import Grid
 from windrow.engine.joins.join_query import JoinQuery
@@ -39,8 +39,8 @@ def choose_grid(
 
     ``degree`` is the number of workers; by default it is the number of cores.
     """
-    n = None if degree is None else _positive("degree", degree)
-    parts = None if partitions is None else _positive("partitions", partitions)
+    n = None if degree is None else positive_workers(degree, "degree")
+    parts = None if partitions is None else positive_workers(partitions, "partitions", "grids")
     by = _partitioning(query.on)
     if parts is not None and parts > 1 and not by:
         rule = "partitions need a term that can partition rows, such as an equi or a finite band"
@@ -69,6 +69,12 @@ def choose_grid(
             "leave out layout, partitions or degree.",
         )
     return GridChoice(grid, why if grid.n > 1 else "there is one worker")
+
+
+def choose_line(degree: int | None, cores: int) -> GridChoice:
+    """The workers of a baseline, which are not in a grid."""
+    n = cores if degree is None else positive_workers(degree, "degree")
+    return GridChoice(Grid(1, n), "as many as there are cores" if degree is None else "as given")
 
 
 def rectangle(n: int, rates: Rates) -> tuple[int, int]:
@@ -118,14 +124,5 @@ def _pair(layout: Any) -> tuple[int, int]:
     if not isinstance(layout, tuple | list) or len(layout) != 2:
         rule = f"layout must be (m, n) or one of {LAYOUTS}"
         raise WindrowError(rule, received("layout", layout), "for example layout=(2, 3).")
-    return _positive("layout rows", layout[0]), _positive("layout columns", layout[1])
-
-
-def _positive(what: str, value: Any) -> int:
-    try:
-        number = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise WindrowError(f"{what} must be a positive number of workers", received(what, value))
-    return number
+    rows, columns = layout
+    return positive_workers(rows, "layout rows"), positive_workers(columns, "layout columns")

@@ -47,9 +47,11 @@ class Intake:
     exchange: Exchange
     is_stream: bool
     greatest_of: str | None
-    """The column of times whose greatest every worker is told."""
+    """The column, of rows or tuples, whose greatest time every worker is told."""
     unit: TimeUnit = "us"
     """The unit of these times if they are integers."""
+    side: int = 0
+    """The side of a join that the rows are of."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived, is_first = _first_arrival()
@@ -58,7 +60,7 @@ class Intake:
             rows = chunk.rename_columns(self.columns)
             tuples, dropped = self.take(rows, arrived)
             arrived += len(rows)
-            ticks = ticks.with_more(Ticks(dropped, self._greatest(rows)))
+            ticks = ticks.with_more(self._ticks(dropped, rows, tuples))
             if len(tuples):
                 traffic = run_nodes(self.emitters, {0: [tuples]})
                 if not self.is_stream:
@@ -67,16 +69,16 @@ class Intake:
                     }
                 yield from self.exchange.pack(traffic).to_batches()
         # The first partition of a stream wakes every worker, even one that is sent nothing.
-        to_all = ticks.greatest != BEGINNING or (self.is_stream and is_first)
+        to_all = ticks.tell_time or (self.is_stream and is_first)
         yield from self.exchange.pack_ticks(ticks, to_all).to_batches()
 
-    def _greatest(self, rows: pa.Table) -> int:
-        if self.greatest_of is None:
-            return BEGINNING
-        known = rows[self.greatest_of].drop_null()
-        if len(known) == 0:
-            return BEGINNING
-        return int(to_microseconds(known, self.unit).max())
+    def _ticks(self, dropped: int, rows: pa.Table, tuples: pa.Table) -> Ticks:
+        name = self.greatest_of
+        if name is None:
+            return Ticks(dropped)
+        known = (rows if name in rows.column_names else tuples)[name].drop_null()
+        greatest = int(to_microseconds(known, self.unit).max()) if len(known) else BEGINNING
+        return Ticks(dropped, greatest_right=greatest) if self.side else Ticks(dropped, greatest)
 
     def over(self, rows: DataFrame | SplitRows) -> DataFrame:
         """Rows as packed rows; refused if the Python of Spark's workers cannot run it.

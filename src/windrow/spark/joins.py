@@ -8,10 +8,13 @@ from typing import Any
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql.types import StructField, StructType
 
+from windrow.engine.columns.control import TIME
 from windrow.engine.joins.intake import join_tuples
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.stages.nodes import Stages
 from windrow.spark.intake import Intake
+from windrow.spark.marks import marked, with_watermark
+from windrow.spark.plans import check_metrics
 from windrow.spark.results import Results
 from windrow.spark.rows import column
 from windrow.spark.runtime import (
@@ -24,8 +27,9 @@ from windrow.spark.runtime import (
 from windrow.spark.session import make_ready_for_streams
 from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
-from windrow.spark.streaming import state_partitions, with_watermark
+from windrow.spark.streaming import state_partitions
 from windrow.spark.times import microseconds_of
+from windrow.spark.watermark import Watermark
 
 Sides = tuple[DataFrame | SplitRows, DataFrame | SplitRows]
 """Both sides, of which one may be a dataset that tasks read."""
@@ -36,7 +40,7 @@ def bounded_join(
 ) -> DataFrame:
     """The results of a join of two bounded DataFrames."""
     plan = StagePlan.of(stages, None)
-    left, right = _packed(query, plan, sides, is_stream=False)
+    left, right = (_packed(query, plan, side, df) for side, df in enumerate(sides))
     packed = left.unionAll(right)
     if (observed := bounded_observation(observation)) is not None:
         packed = packed.observe(observed, dropped())
@@ -54,44 +58,58 @@ def stream_join(
 ) -> DataFrame:
     """The results of a join of streams; a bounded side is there from the start."""
     metrics = metrics_name(observation)
+    check_metrics(metrics, *(df for df in sides if isinstance(df, DataFrame) and df.isStreaming))
+    taken = [_with_watermark(query, side, df) for side, df in enumerate(sides)]
+    found = [watermark for _, watermark in taken if watermark is not None]
+    watermark = Watermark.of_sides(found) if found else None
     plan = StagePlan.of(stages, None, is_stream=True)
     spark = sides[0].sparkSession
     make_ready_for_streams(spark, state_partitions(plan, spark, is_given))
-    packed = _packed(query, plan, sides, is_stream=True)
+    own = watermark.own if watermark is not None else ()
+    packed = [
+        _packed(query, plan, side, df, is_stream=True, is_told=side in own)
+        for side, (df, _) in enumerate(taken)
+    ]
     streams = [p for p in packed if p.isStreaming]
     at_start = next((p for p in packed if not p.isStreaming), None)
     both = streams[0] if len(streams) == 1 else streams[0].unionAll(streams[1])
-    return StreamRuntime(plan, identity, query.time is not None).run(
-        both, Results(query.output_schema()), _schema(query, sides), metrics, at_start=at_start
+    schema = marked(_schema(query, sides), query.result_lags(), watermark)
+    return StreamRuntime(plan, identity, watermark).run(
+        both, Results(query.output_schema()), schema, metrics, at_start=at_start
     )
 
 
 def _packed(
-    query: JoinQuery, plan: StagePlan, sides: Sides, *, is_stream: bool
-) -> tuple[DataFrame, DataFrame]:
-    """The tuples of both sides as packed rows."""
-    left, right = (
-        Intake(
-            take=partial(join_tuples, query, side),
-            columns=tuple(df.columns),
-            emitters=plan.emitters,
-            exchange=plan.entry,
-            is_stream=is_stream,
-            greatest_of=None,
-        ).over(_with_watermark(query, side, df))
-        for side, df in enumerate(sides)
-    )
-    return left, right
+    query: JoinQuery,
+    plan: StagePlan,
+    side: int,
+    df: DataFrame | SplitRows,
+    *,
+    is_stream: bool = False,
+    is_told: bool = False,
+) -> DataFrame:
+    """The tuples of a side as packed rows; ``is_told``: workers are told their greatest time."""
+    return Intake(
+        take=partial(join_tuples, query, side),
+        columns=tuple(df.columns),
+        emitters=plan.emitters,
+        exchange=plan.entry,
+        is_stream=is_stream,
+        greatest_of=TIME if is_told else None,
+        side=side,
+    ).over(df)
 
 
 def _with_watermark(
     query: JoinQuery, side: int, df: DataFrame | SplitRows
-) -> DataFrame | SplitRows:
+) -> tuple[DataFrame | SplitRows, Watermark | None]:
+    """A side with its watermark, and what moves it; a bounded side needs none."""
     if isinstance(df, SplitRows) or not df.isStreaming or query.time is None:
-        return df
+        return df, None
     name = query.time[side]
     time = microseconds_of(column(name), df.schema[name].dataType.simpleString())
-    return with_watermark(df, name, time, query.delay).select(*map(column, df.columns))
+    rows, watermark = with_watermark(df, name, time, query.delay, side)
+    return rows.select(*map(column, df.columns)), watermark
 
 
 def _schema(query: JoinQuery, sides: Sides) -> StructType:

@@ -9,7 +9,8 @@ import pyspark
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from windrow.core.errors import warn
+from windrow.core.checks import positive_workers
+from windrow.core.errors import WindrowError, warn
 from windrow.spark.session import value_of
 from windrow.spark.settings import FOR_STREAMS, OWN_PARTITIONS, PARTITIONS, local_checkpoints
 
@@ -35,8 +36,9 @@ def local_spark(**conf: object) -> SparkSession:
     A program that has a session already gets that one, as it is, with a warning that lists the
     settings that were ignored.
     """
-    cores = str(conf.pop("cores", None) or os.cpu_count() or 1)
-    given = {name.replace("__", "."): str(value) for name, value in conf.items()}
+    wanted = conf.pop("cores", None)
+    cores = str(os.cpu_count() or 1 if wanted is None else positive_workers(wanted, "cores"))
+    given = {name.replace("__", "."): _setting(name, value) for name, value in conf.items()}
     sized = {
         "spark.master": f"local[{cores}]",
         "spark.sql.session.timeZone": "UTC",
@@ -51,6 +53,17 @@ def local_spark(**conf: object) -> SparkSession:
     if PARTITIONS not in given:
         sized[OWN_PARTITIONS] = cores
     return SparkSession.builder.config(map={**_DEFAULTS, **sized}).getOrCreate()
+
+
+def _setting(name: str, value: object) -> str:
+    """The value of a setting; raises if Spark would not look at it."""
+    if not name.startswith(("spark__", "spark.")):
+        rule = f"local_spark takes cores and settings of Spark: {name!r} is neither"
+        hint = 'write the dots of a setting as "__", for example spark__driver__memory="8g".'
+        raise WindrowError(rule, f"{name}={value!r}", hint)
+    if value is None:
+        raise WindrowError("a setting of Spark needs a value", f"{name}=None", "leave it out.")
+    return str(value)
 
 
 def _existing() -> SparkSession | None:

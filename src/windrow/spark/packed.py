@@ -23,7 +23,7 @@ from windrow.spark.slots import slots
 
 PACKED = (
     "slot int, target int, low bigint, dropped bigint, greatest bigint, clock bigint, "
-    "message binary"
+    "greatest_right bigint, message binary"
 )
 _SCHEMA = pa.schema(
     [
@@ -33,6 +33,7 @@ _SCHEMA = pa.schema(
         ("dropped", pa.int64()),
         ("greatest", pa.int64()),
         ("clock", pa.int64()),
+        ("greatest_right", pa.int64()),
         ("message", pa.binary()),
     ]
 )
@@ -47,11 +48,26 @@ class Ticks:
     """The greatest event time that has come; BEGINNING if no tuple has."""
     clock: int = 0
     """In milliseconds; 0 if it has not ticked."""
+    greatest_right: int = BEGINNING
+    """The greatest event time of the right side of a join; ``greatest`` is then the left's."""
+
+    @property
+    def tell_time(self) -> bool:
+        """Whether an event time has come."""
+        return self.greatest != BEGINNING or self.greatest_right != BEGINNING
+
+    def greatest_of(self, side: int) -> int:
+        """The greatest event time of a side: 1 is the right side of a join."""
+        return self.greatest_right if side else self.greatest
 
     def with_more(self, more: Ticks) -> Ticks:
         """These ticks and others."""
-        told = max(self.greatest, more.greatest), max(self.clock, more.clock)
-        return Ticks(self.dropped + more.dropped, *told)
+        return Ticks(
+            self.dropped + more.dropped,
+            max(self.greatest, more.greatest),
+            max(self.clock, more.clock),
+            max(self.greatest_right, more.greatest_right),
+        )
 
 
 @dataclass(frozen=True)
@@ -73,7 +89,7 @@ class Exchange:
         salted = self.slots
         return _table(
             (
-                salted[target // self.fan_in], target, low_of(message), 0, BEGINNING, 0,
+                salted[target // self.fan_in], target, low_of(message), 0, BEGINNING, 0, BEGINNING,
                 pack(message),
             )
             for target, messages in traffic.items()
@@ -86,7 +102,8 @@ class Exchange:
         return _table(
             (
                 salted[worker], worker * self.fan_in, BEGINNING,
-                0 if worker else ticks.dropped, ticks.greatest, ticks.clock, None,
+                0 if worker else ticks.dropped, ticks.greatest, ticks.clock,
+                ticks.greatest_right, None,
             )
             for worker in range(self.width if to_all else min(1, ticks.dropped))
         )  # fmt: skip

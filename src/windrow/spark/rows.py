@@ -6,11 +6,12 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
+from windrow.functions.types import quoted_field
 from windrow.spark.splits import SplitRows
 from windrow.spark.times import microseconds_of
 
@@ -23,6 +24,18 @@ def column(name: str) -> Column:
 def quoted(name: str) -> str:
     """A column's exact name in an expression."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def type_name_of(kind: DataType) -> str:
+    """The DDL name of a type; unlike in Spark's own, special names of fields are quoted."""
+    if isinstance(kind, ArrayType):
+        return f"array<{type_name_of(kind.elementType)}>"
+    if isinstance(kind, MapType):
+        return f"map<{type_name_of(kind.keyType)},{type_name_of(kind.valueType)}>"
+    if isinstance(kind, StructType):
+        fields = (f"{quoted_field(f.name)}:{type_name_of(f.dataType)}" for f in kind.fields)
+        return f"struct<{','.join(fields)}>"
+    return kind.simpleString()
 
 
 def time_of(query: WindowQuery) -> Column:

@@ -8,7 +8,7 @@ stream workers live in Spark's state store, and Spark's watermark moves time on.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
@@ -21,6 +21,7 @@ from windrow.spark.packed import PACKED
 from windrow.spark.results import Results, UnpackResults
 from windrow.spark.stages import Stage, StagePlan, StageTask
 from windrow.spark.stateful import StatefulStage
+from windrow.spark.watermark import Watermark
 
 METRICS = "windrow"
 """The name of the observed metrics."""
@@ -35,20 +36,24 @@ def dropped() -> Column:
 
 def metrics_name(observation: Observation | str | None) -> str:
     """The name under which a stream's progress reports have the number of rows dropped."""
-    name = observation or METRICS
-    if not isinstance(name, str):
+    if observation is None:
+        return METRICS
+    if not isinstance(observation, str) or not observation:
         hint = 'for example to_df(observation="dropped").'
-        raise WindrowError("on a stream observation takes a name", repr(name), hint)
-    return name
+        raise WindrowError("on a stream observation takes a name", repr(observation), hint)
+    return observation
 
 
 def bounded_observation(observation: Observation | str | None) -> Observation | None:
     """What observes the number of rows dropped from a bounded input."""
-    if isinstance(observation, str):
-        rule = "on a bounded DataFrame observation takes an Observation"
-        hint = "make one with pyspark.sql.Observation()."
-        raise WindrowError(rule, repr(observation), hint)
-    return observation
+    # Spark Connect has a class of its own.
+    kind = type(observation)
+    is_observation = kind.__name__ == "Observation" and kind.__module__.startswith("pyspark.")
+    if observation is None or is_observation:
+        return cast("Observation | None", observation)
+    rule = "on a bounded DataFrame observation takes an Observation"
+    hint = "make one with pyspark.sql.Observation()."
+    raise WindrowError(rule, repr(observation), hint)
 
 
 def run_bounded(
@@ -77,7 +82,8 @@ class StreamRuntime:
     plan: StagePlan
     identity: dict[str, Any]
     """What is computed, as data: the state of any other query is refused."""
-    is_timed: bool
+    watermark: Watermark | None
+    """What moves time on; None if tuples are in order of arrival."""
     idleness: Idleness | None = None
 
     def run(
@@ -113,12 +119,12 @@ class StreamRuntime:
     ) -> DataFrame:
         keeps_workers = packed.sparkSession.conf.get(KEEP_WORKERS, "true") == "true"
         processor = StatefulStage(
-            stage, self.identity, number, self.is_timed, self.idleness, keeps_workers
+            stage, self.identity, number, self.watermark, self.idleness, keeps_workers
         )
         return packed.groupBy("slot").transformWithStateInPandas(
             processor,
             PACKED,
             "Append",
-            "EventTime" if self.is_timed else "None",
+            "EventTime" if processor.follows_spark else "None",
             None if at_start is None else at_start.groupBy("slot"),
         )

@@ -36,6 +36,8 @@ def configure(spark: SparkSession) -> Changes:
 
     Queries over streams do the same by themselves. This function does it up front and visibly.
     """
+    if not hasattr(spark, "conf"):
+        raise WindrowError("configure takes a Spark session", repr(spark))
     changes = _configured(spark, cores_of(spark))
     _LOG.info("%s", _described(changes))
     return changes

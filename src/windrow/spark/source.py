@@ -12,8 +12,10 @@ from windrow.core.errors import WindrowError, check_distinct
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
+from windrow.spark.checkpoint import refuse_other_checkpoint
 from windrow.spark.explain import explain_lowering
 from windrow.spark.given_session import check_session
+from windrow.spark.rows import type_name_of
 from windrow.spark.runtime import bounded_observation, metrics_name
 
 
@@ -23,7 +25,7 @@ class DataFrameSource:
     def __init__(self, df: DataFrame) -> None:
         check_distinct(df.schema.fieldNames())
         self.df = df
-        self.types = {f.name: f.dataType.simpleString() for f in df.schema.fields}
+        self.types = {f.name: type_name_of(f.dataType) for f in df.schema.fields}
 
     @property
     def schema(self) -> pa.Schema:
@@ -61,11 +63,21 @@ class DataFrameSource:
         """The DataFrame itself."""
         return self.df
 
+    def check_checkpoint(self, query: WindowQuery, pattern: Pattern | None, location: str) -> None:
+        """Raise unless a stream of this query can begin at, or continue from, the checkpoint."""
+        if not self.df.isStreaming:
+            rule = "only a streaming query has a checkpoint"
+            raise WindrowError(rule, "a bounded DataFrame", "call to_df() without this check.")
+        identity = streaming.identity_of(query, self.df, pattern)
+        refuse_other_checkpoint(self.df.sparkSession, location, identity)
+
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""
         print(explain_lowering(query, self.df, pattern))
         if with_spark:
-            self.to_df(query, pattern, None, ordered=False, observation=None).explain()
+            # A name that no query before it has taken.
+            observation = "explained" if self.df.isStreaming else None
+            self.to_df(query, pattern, None, ordered=False, observation=observation).explain()
 
     def resolve(self, column: object, step: str) -> tuple[DataFrameSource, str]:
         """The name of a column, or of an expression, which becomes a column of the source."""

@@ -54,6 +54,8 @@ class StagePlan:
     emitters: tuple[Node, ...]
     entry: Exchange
     stages: tuple[Stage, ...]
+    widest_state: int
+    """As many workers as the widest stage that holds state has."""
 
     @staticmethod
     def of(stages: Stages, order: WindowQuery | None, *, is_stream: bool = False) -> StagePlan:
@@ -66,7 +68,8 @@ class StagePlan:
         while isinstance(groups[-1][0], Collector):
             groups.pop()
         emitters = groups.pop(0) if isinstance(groups[0][0], Emitter) else ()
-        partitions = max(_state_width(group[0]) for group in groups) if is_stream else None
+        widest = max(_state_width(group[0]) for group in groups)
+        partitions = widest if is_stream else None
         exchanges, width = [], 1
         for group, following in zip([emitters, *groups], [*groups, ()], strict=True):
             width = _width_behind(group, width)
@@ -77,12 +80,7 @@ class StagePlan:
             Stage(_grouped(nodes), here, following, order)
             for nodes, here, following in zip(groups, exchanges[:-1], exchanges[1:], strict=True)
         ]
-        return StagePlan(emitters, exchanges[0], tuple(made))
-
-    @property
-    def widest_state(self) -> int:
-        """As many workers as the widest stage that holds state has."""
-        return max(stage.here.width for stage in self.stages if stage.holds_state)
+        return StagePlan(emitters, exchanges[0], tuple(made), widest)
 
 
 def _state_width(node: Node) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -26,7 +26,10 @@ from windrow.engine.workers.worker import Worker
 from windrow.spark.idleness import Idleness
 from windrow.spark.packed import Ticks
 from windrow.spark.stages import Stage
+from windrow.spark.watermark import Watermark
 
+HEADER, BLOBS = "header", "blobs"
+"""The names of the state variables by which Spark keeps a worker's state."""
 _MOST_KEPT = 256
 """Workers whose state a Python process keeps in memory."""
 
@@ -50,8 +53,8 @@ class _HandleStore:
     """The state store of one worker, behind Spark's handle."""
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
-        self._header = handle.getValueState("header", "header binary")
-        self._blobs = handle.getMapState("blobs", "name string", "blob binary")
+        self._header = handle.getValueState(HEADER, f"{HEADER} binary")
+        self._blobs = handle.getMapState(BLOBS, "name string", "blob binary")
 
     def header(self) -> bytes | None:
         if not self._header.exists():  # to get what is not there makes Spark complain
@@ -89,8 +92,8 @@ class Received:
         for frame in frames:
             found = zip(frame["low"], frame["message"], strict=True)
             messages += [(int(low), bytes(m)) for low, m in found if m is not None]
-            told = frame["dropped"].sum(), frame["greatest"].max(), frame["clock"].max()
-            ticks = ticks.with_more(Ticks(*map(int, told)))
+            latest = (frame[name].max() for name in ("greatest", "clock", "greatest_right"))
+            ticks = ticks.with_more(Ticks(int(frame["dropped"].sum()), *map(int, latest)))
         messages.sort(key=lambda each: each[0])
         return Received(tuple(message for _, message in messages), ticks)
 
@@ -108,13 +111,14 @@ class StatefulStage(StatefulProcessor):
         stage: Stage,
         identity: dict[str, Any],
         number: int,
-        is_timed: bool,
+        watermark: Watermark | None,
         idleness: Idleness | None,
         keeps_workers: bool,
     ) -> None:
         self.stage, self.identity, self.number = stage, identity, number
         self.name = json.dumps([identity, number])
-        self.is_timed, self.idleness, self.keeps_workers = is_timed, idleness, keeps_workers
+        self.watermark, self.idleness, self.keeps_workers = watermark, idleness, keeps_workers
+        self.follows_spark = watermark is not None and watermark.is_sparks
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.handle = handle
@@ -162,15 +166,15 @@ class StatefulStage(StatefulProcessor):
         for message in received.messages:
             worker.push(unpack(message))
         before = worker.dropped
-        given = worker.advance(self._watermark(log, received, timer_values))
+        given = worker.advance(self._reached(log, received, timer_values))
         dropped = received.ticks.dropped + worker.dropped - before
-        if self.is_timed:
+        if self.follows_spark:
             self._set_timer(log, timer_values.getCurrentWatermarkInMs() + 1, expired)
         log.save(worker, self.store)
         self._keep(name, kept)
         # The first worker tells those behind it, so that all of them see the watermark move.
-        has_news = is_new or received.ticks.clock or received.ticks.greatest != BEGINNING
-        ticks = Ticks(dropped, received.ticks.greatest, received.ticks.clock)
+        has_news = is_new or received.ticks.clock or received.ticks.tell_time
+        ticks = replace(received.ticks, dropped=dropped)
         return self._packed({index: given}, ticks, bool(has_news) and index == 0)
 
     def _packed(self, given: Traffic, ticks: Ticks, to_all: bool) -> pd.DataFrame:
@@ -200,14 +204,15 @@ class StatefulStage(StatefulProcessor):
             while len(_kept) > _MOST_KEPT:
                 _kept.popitem(last=False)
 
-    def _watermark(self, log: StateLog, received: Received, timer_values: TimerValues) -> int:
-        if not self.is_timed:
+    def _reached(self, log: StateLog, received: Received, timer_values: TimerValues) -> int:
+        """How far time has come."""
+        if self.watermark is None:
             return BEGINNING
-        # Spark begins with zero, which says nothing.
-        spark = timer_values.getCurrentWatermarkInMs() * 1000 or BEGINNING
+        sparks = timer_values.getCurrentWatermarkInMs() if self.follows_spark else None
+        reached = self.watermark.reached(log.extra, sparks, received.ticks)
         if self.idleness is None:
-            return spark
-        return max(spark, self.idleness.watermark(log.extra, received.ticks))
+            return reached
+        return max(reached, self.idleness.watermark(log.extra, received.ticks))
 
     def _set_timer(self, log: StateLog, timer: int, expired: int | None) -> None:
         set_before = log.extra.get("timer")

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -65,7 +66,7 @@ def build(**given: Any) -> wr.Join:
         ({"on": wr.theta(lambda x, y: x["pric"] > 0)}, "the left side has no column 'pric'"),
         (
             {"on": wr.theta(lambda x, y: True)},  # type: ignore[arg-type, return-value]
-            r"theta function .*<lambda> must return .* shape \(\)",
+            r"theta function .*<lambda> must return .*; got True of type bool for 0 pairs",
         ),
         ({"time": None}, "windows of time need an event time"),
         ({"time": "tz"}, "time: column not found on the left: 'tz'.\nHint"),
@@ -77,15 +78,22 @@ def build(**given: Any) -> wr.Join:
             r"how must be one of \('inner', 'left', .*'left_anti'\); got how='cross'",
         ),
         ({"how": None}, "how must be one of .*; got how=None"),
-        ({"strategy": "magic"}, "strategy must be one of .*; got strategy='magic'"),
+        (
+            {"strategy": "magic"},
+            'strategy must be "grid", "centralised" or .*; got strategy=\'magic\'',
+        ),
         ({"prefixes": ("", "")}, r"'symbol' twice with prefixes=\('', ''\)"),
         ({"prefixes": ("l_",)}, "prefixes must be a pair of strings"),
         ({"layout": (2, 0)}, "layout columns must be a positive number of workers"),
         ({"layout": (2, 2), "degree": 5}, "must equal the degree"),
+        ({"partitions": 0}, "partitions must be a positive number of grids"),
+        ({"strategy": "handshake", "layout": (2, 2)}, 'layout describes a grid.*"handshake"'),
+        ({"strategy": "centralised", "partitions": 2}, "partitions describes a grid.*degree"),
+        ({"strategy": "handshake", "rates": (1, 2)}, "rates describes a grid"),
     ],
 )
 def test_what_is_wrong_is_said(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(wr.WindrowError, match=message):
+    with pytest.raises(wr.WindrowError, match=f"(?s){message}"):
         build(**given)
 
 
@@ -122,8 +130,42 @@ def test_what_goes_wrong_in_a_function_names_it() -> None:
 
     with pytest.raises(wr.WindrowError, match=r"is_fussy failed on a block of 4.*RuntimeError"):
         build(on=wr.theta(is_fussy)).collect()
-    with pytest.raises(wr.WindrowError, match=r"is_numeric must return one boolean.*int64 for 4"):
-        build(on=wr.theta(is_numeric)).collect()
+    with pytest.raises(wr.WindrowError, match=r"is_numeric must return one boolean.*int64 for 0"):
+        build(on=wr.theta(is_numeric))
+
+
+MASKS: list[tuple[str, Any, bool]] = [
+    ("booleans", lambda x: x > 0, True),
+    ("a list", lambda x: [bool(v > 0) for v in x], True),
+    ("objects", lambda x: (x > 0).astype(object), True),
+    ("pandas", lambda x: pd.Series(x > 0), True),
+    ("nullable pandas", lambda x: pd.array(x > 0, dtype="boolean"), True),
+    ("Arrow", lambda x: pa.array(x > 0), True),
+    ("chunks", lambda x: pa.chunked_array([pa.array(x > 0)]), True),
+    ("integers", lambda x: (x > 0).astype(int), False),
+    ("floats", lambda x: x - 1.0, False),
+    ("texts", lambda x: x.astype(str), False),
+    ("nulls", lambda x: np.array([True, None] * (len(x) // 2)), False),
+    ("None", lambda x: None, False),
+    ("a scalar", lambda x: np.bool_(True), False),
+    ("a text", lambda x: "yes", False),
+    ("a dict", lambda x: {}, False),
+    ("too few", lambda x: x[1:] > 0, False),
+    ("too many", lambda x: np.ones(len(x) + 1, bool), False),
+    ("a matrix", lambda x: np.ones((len(x), 1), bool), False),
+]
+
+
+@pytest.mark.parametrize(("make", "is_mask"), [m[1:] for m in MASKS], ids=[m[0] for m in MASKS])
+def test_a_function_returns_a_mask_and_nothing_else(make: Any, is_mask: bool) -> None:
+    def decide(left: Any, right: Any) -> Any:
+        return make(left["seq"])
+
+    if is_mask:
+        assert len(build(on=wr.theta(decide)).collect()) == 2
+        return
+    with pytest.raises(wr.WindrowError, match=r"decide must return one boolean .*; got .* pairs"):
+        build(on=wr.theta(decide)).collect()
 
 
 def test_a_functions_blocks_cannot_be_written_to() -> None:
@@ -180,6 +222,7 @@ def test_a_join_is_identified_by_what_its_state_depends_on() -> None:
         "by_count": False,
         "on": on.identity(),
         "time": {"left": "ts", "right": "ts"},
+        "time_types": {"left": "timestamp[us]", "right": "timestamp[us]"},
         "how": "semi",
         "columns": {
             "left": {f.name: str(f.type) for f in TABLE.schema},
@@ -195,3 +238,8 @@ def test_columns_that_nothing_needs_are_neither_carried_nor_part_of_the_identity
     assert wide.identity() == narrow.identity()
     message, _ = join_tuples(wide, 1, TABLE, 0)
     assert data_of(message).column_names == ["symbol"]
+
+
+def test_a_join_of_tables_has_no_checkpoint() -> None:
+    with pytest.raises(wr.WindrowError, match="only a streaming query has a checkpoint"):
+        build().check_checkpoint("somewhere")

@@ -66,6 +66,10 @@ def seconds() -> Any:
         (lambda: quotes().collect(), "the query has no window"),
         (lambda: seconds().collect(), "the query computes nothing"),
         (lambda: seconds().agg(n=wf.count()).to_df(), "call collect\\(\\) instead"),
+        (
+            lambda: seconds().agg(n=wf.count()).check_checkpoint("somewhere"),
+            "only a streaming query has a checkpoint",
+        ),
         (lambda: seconds().agg(n=wf.count()).explain("spark"), "needs a query over a DataFrame"),
         (lambda: seconds().agg(n=wf.count()).explain("all"), "got mode='all'"),
         (lambda: quotes().event_time("seq", unit="min"), "must be \"s\".*got unit='min'"),

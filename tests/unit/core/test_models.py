@@ -188,3 +188,16 @@ def test_decreasing_delta_attribute_is_an_error() -> None:
 )
 def test_no_tuples_no_windows(model: WindowModel) -> None:
     assert windows(model, "") == []
+
+
+def test_a_model_with_panes_must_define_them() -> None:
+    class Paned(wr.MappedWindow):
+        axis, ranks_tuples, pane_length = wr.Axis.TIME, False, 1
+
+        def mapping(self, position: Any) -> Any: ...
+
+        def bounds(self, ids: Any) -> Any: ...
+
+    for method in ("panes", "in_panes"):
+        with pytest.raises(wr.WindrowError, match=rf"must define {method}\(\); got Paned"):
+            getattr(Paned(), method)()

@@ -46,11 +46,6 @@ class FailingToLower(Failing):
         raise ZeroDivisionError("boom")
 
 
-class OfAnotherType(Failing):
-    def lower(self, partial: int) -> Any:
-        return "many"
-
-
 def query(pattern: Pattern) -> wr.Query:
     stream = wr.stream({"k": ["a", "a"], "t": [1, 2], "x": [1, 2]}).key_by("k").event_time("t")
     return stream.window(wr.TimeWindow(10, 5)).using(pattern)
@@ -61,12 +56,6 @@ def query(pattern: Pattern) -> wr.Query:
 def test_an_aggregate_that_fails_is_named(pattern: Pattern, function: type[Failing]) -> None:
     with pytest.raises(wr.WindrowError, match=r"Failing.*key 'a'.*ZeroDivisionError: boom"):
         query(pattern).agg(b=function("x")).collect()
-
-
-@every_pattern
-def test_a_result_of_another_type_is_refused(pattern: Pattern) -> None:
-    with pytest.raises(wr.WindrowError, match="must be int32"):
-        query(pattern).agg(b=OfAnotherType("x")).collect()
 
 
 @every_pattern

@@ -7,14 +7,26 @@ from pathlib import Path
 import pytest
 
 from tests import golden_state
-from tests.golden_state import BATCH, BEFORE, FOLDER, ROWS, SCENARIOS, Scenario, read, write
+from tests.golden_state import (
+    BATCH,
+    BEFORE,
+    FOLDER,
+    ROWS,
+    SCENARIOS,
+    Scenario,
+    read,
+    restarted,
+    write,
+)
 
 
 def all_given(scenario: Scenario, path: Path) -> golden_state.Given:
-    """What was given before the state was stored, and what follows."""
-    runner, given = read(scenario, path)
+    """What was given before the state was stored, and what follows, with a restart per batch."""
+    runner, stores, given = read(scenario, path)
     assert given, "something was given before"
-    given += scenario.run(runner, range(BEFORE, len(ROWS) // BATCH))
+    for number in range(BEFORE, len(ROWS) // BATCH):
+        given += scenario.run(runner, range(number, number + 1))
+        runner, stores = restarted(scenario, runner, stores)
     return given + scenario.words(runner.finish())
 
 

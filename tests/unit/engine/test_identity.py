@@ -70,9 +70,10 @@ def differences(was: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 def test_a_query_is_described_as_data() -> None:
     assert described(summed(), wr.WinFarm(3, wr.PaneFarm(2, 1), batch=4)) == {
-        "window": {"model": "CountWindow", "length": 8, "slide": 2},
+        "window": {"model": "CountWindow", "length": 8, "slide": 2, "columns": []},
         "keys": [{"column": "k", "type": "string"}],
         "event_time": {"column": "t", "type": "bigint", "unit": "us"},
+        "idle_timeout": None,
         "order_by": [{"column": "x", "type": "bigint"}],
         "computation": {
             "kind": "agg",
@@ -105,7 +106,7 @@ def test_a_query_is_described_as_data() -> None:
         ),
         (
             source().fold(add, 0, returns="total bigint"),
-            {"kind": "fold", "update": "add", "returns": "total bigint"},
+            {"kind": "fold", "update": "add", "init": "0", "returns": "total bigint"},
         ),
         (
             source().decompose(
@@ -213,10 +214,18 @@ def test_what_holds_no_state_may_change(one: Pattern, other: Pattern) -> None:
 
 
 def test_what_is_not_state_may_change() -> None:
+    once = summed().event_time("t", idle_timeout="1 second")
     late = source().event_time("t", delay="3 seconds", idle_timeout="1 minute")
     late = late.window(wr.CountWindow(8, 2), open_windows="drop")
     again = late.agg(n=wf.count(), p95=wf.quantile("y", 0.95))
-    refuse_mismatch(described(summed()), described(again))
+    refuse_mismatch(described(once), described(again))
+
+
+def test_an_idle_timeout_is_not_added_or_removed_because_it_adds_a_source() -> None:
+    without_one, with_one = summed(), summed().event_time("t", idle_timeout="1 minute")
+    said = differences(described(without_one), described(with_one))
+    assert said == ['idle_timeout: was not set, is "set"']
+    assert differences(described(with_one), described(without_one))
 
 
 def without(description: dict[str, Any], *path: str) -> dict[str, Any]:

@@ -188,8 +188,8 @@ def test_exception_names_function_key_window_and_bounds() -> None:
     [
         ({}, "'n' is missing"),
         ({"n": 1, "m": 2}, "does not declare: 'm'"),
-        ({"n": "many"}, "the result for 'n' must be int32"),
-        ({"n": 1.5}, "the result for 'n' must be int32"),
+        ({"n": "many"}, "must return int for 'n'"),
+        ({"n": 1.5}, "must return int for 'n'"),
         (None, "must return a dict"),
         ([1], "must return a dict"),
     ],

@@ -26,6 +26,7 @@ def fates_of_keys(
     owners = np.repeat(np.arange(len(held)), [len(own) for own in held])
     buffer.append(owners, {AXIS: Stored(axis)})
     windower = windower_class(model)(model)
+    windower.add_keys(np.zeros(len(held), np.int64))
     late = windower.judge_late(np.array(times), np.array(codes), watermark, buffer)
     assert not (late.is_kept & late.is_lost).any()
     both = zip(late.is_kept, late.is_lost, strict=True)
@@ -91,3 +92,16 @@ def test_another_keys_session_is_no_help() -> None:
     held: list[list[int]] = [[], [8], [4]]
     found = fates_of_keys(wr.SessionWindow(5), [3, 3, 0, 9], [0, 1, 2, 0], 12, held)
     assert found == "lkkk"
+
+
+def test_a_tuple_of_a_session_that_has_fired_is_lost() -> None:
+    model = wr.SessionWindow(5)
+    buffer = WindowBuffer()
+    buffer.add_keys(2)
+    buffer.append(np.array([0, 0, 1]), {AXIS: Stored(np.array([1, 2, 8]))})
+    windower = windower_class(model)(model)
+    windower.add_keys(np.zeros(2, np.int64))
+    assert len(windower.fire(buffer, 8)) == 1
+    late = windower.judge_late(np.array([3, 7, 3]), np.array([0, 0, 1]), 8, buffer)
+    assert late.is_kept.tolist() == [False, False, True]
+    assert late.is_lost.tolist() == [True, True, False]

@@ -115,6 +115,24 @@ def test_state_of_the_first_format_is_refused() -> None:
         loaded(MemoryStore({"": b"O\x80\x05}\x94."}))
 
 
+def test_a_newer_format_is_told_with_the_version_that_wrote_it() -> None:
+    header = {"version": 9, "windrow": "7.5", "shape": "nobody knows"}
+    with pytest.raises(wr.WindrowError) as raised:
+        loaded(MemoryStore({"": json.dumps(header).encode()}))
+    assert raised.value.got == (
+        f"state format 9, written by Windrow 7.5; Windrow {wr.__version__} reads 2"
+    )
+
+
+@pytest.mark.parametrize(
+    "stored", [b"", b"{}", b'{"version": 2}', b'{"version": "2", "windrow": 1}', b"[1]", b"\xff{"]
+)
+def test_state_that_is_not_ours_is_refused(stored: bytes) -> None:
+    with pytest.raises(wr.WindrowError, match="state that Windrow did not write") as raised:
+        loaded(MemoryStore({"": stored}))
+    assert raised.value.hint == "start with a new checkpoint location."
+
+
 def test_state_of_another_query_is_refused() -> None:
     other = {"window": {"model": "TimeWindow", "length": 5}}
     with pytest.raises(wr.WindrowError, match="another query") as raised:

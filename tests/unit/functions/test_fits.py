@@ -88,6 +88,6 @@ def test_degree_must_be_a_number_from_zero_up(degree: object) -> None:
     with pytest.raises(WindrowError) as refusal:
         wf.polynomial_fit("y", "x", degree)  # type: ignore[arg-type]
     assert str(refusal.value) == (
-        f"polynomial_fit degree must be a whole number, 0 or greater; got degree={degree}.\n"
+        f"polynomial_fit degree must be a whole number from 0 to 100; got degree={degree}.\n"
         "Hint: 1 is a straight line."
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.core.checks import positive_count
 from windrow.core.models.interval import IntervalWindow
-from windrow.core.models.model import Axis, positive_count
+from windrow.core.models.model import Axis
 
 
 @dataclass(frozen=True, init=False)
@@ -32,9 +33,13 @@ class CountWindow(IntervalWindow):
     def __init__(self, length: int, slide: int | None = None) -> None:
         hint = "leave slide out for tumbling windows."
         length = positive_count(length, "CountWindow length")
-        slide = length if slide is None else positive_count(slide, "CountWindow slide", hint)
+        slide = length if slide is None else positive_count(slide, "CountWindow slide", hint=hint)
         object.__setattr__(self, "length", length)
         object.__setattr__(self, "slide", slide)
+
+    @property
+    def newest_lag(self) -> int:
+        return 0
 
     def panes(self) -> CountWindow:
         return CountWindow(self.pane_length)

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
+from windrow.core.checks import number
 from windrow.core.errors import WindrowError, received
 from windrow.core.models.model import Axis, Context, WindowModel
 
@@ -57,9 +56,11 @@ class DeltaWindow(WindowModel):
 
 def _positive_change(value: object, what: str) -> float:
     """A positive finite number; integers stay integers."""
-    rule = f"{what} must be a positive number: a change of the attribute"
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+    change = number(value)
+    if change is None or not 0 < change < math.inf:
+        rule = f"{what} must be a positive number: a change of the attribute"
         raise WindrowError(rule, received(what, value))
-    if not (value > 0 and math.isfinite(value)):
-        raise WindrowError(rule, received(what, value))
-    return int(value) if isinstance(value, int | np.integer) else float(value)
+    if isinstance(change, int) and change >= 2**62:
+        rule = f"{what} must be less than 2**62 if it is an integer"
+        raise WindrowError(rule, received(what, value), "write it as a float.")
+    return change

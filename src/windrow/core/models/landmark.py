@@ -44,6 +44,10 @@ class LandmarkWindow(IntervalWindow):
                 "otherwise a landmark would lie between two results.",
             )
 
+    @property
+    def newest_lag(self) -> int:
+        return self.every
+
     def panes(self) -> TimeWindow:
         return TimeWindow(self.slide, origin=self.origin)
 

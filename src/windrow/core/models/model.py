@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from enum import Enum
@@ -69,6 +68,14 @@ class WindowModel(ABC):
         return time + 1
 
     @property
+    def newest_lag(self) -> int | None:
+        """How far a window's newest row can be behind a watermark that has not fired the window.
+
+        It is in microseconds; None if there is no limit.
+        """
+        return None
+
+    @property
     def shares_tuples(self) -> bool:
         """Whether a row may belong to several windows."""
         return True
@@ -93,32 +100,25 @@ class MappedWindow(WindowModel):
         """The start and end of each window."""
 
     def panes(self) -> MappedWindow:
-        """The panes as tumbling windows; only models with a ``pane_length`` have them."""
-        raise NotImplementedError
+        """The panes as tumbling windows; a model with a ``pane_length`` must define them."""
+        raise self._without("panes")
 
     def in_panes(self) -> MappedWindow:
-        """The same windows in units of panes: a row's position is the number of its pane."""
-        raise NotImplementedError
+        """The same windows in units of panes: a row's position is the number of its pane.
+
+        A model with a ``pane_length`` must define them.
+        """
+        raise self._without("in_panes")
+
+    def _without(self, method: str) -> WindrowError:
+        rule = f"a window model with a pane_length must define {method}()"
+        return WindrowError(rule, type(self).__name__, "define it, or leave pane_length out.")
 
 
 def mapped(model: WindowModel) -> MappedWindow:
     """The model, which must be context free."""
     assert isinstance(model, MappedWindow), model
     return model
-
-
-def positive_count(value: object, what: str, hint: str | None = None) -> int:
-    """A whole number of rows, at least one."""
-    rule = f"{what} must be a positive number of rows"
-    try:
-        count = 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        if not isinstance(value, float):
-            hint = "a number of rows is a whole number such as 1000, not a time."
-        count = 0
-    if not 0 < count < 2**62:
-        raise WindrowError(rule, received(what, value), hint)
-    return count
 
 
 def positive_duration(value: object, what: str, hint: str | None = None) -> int:

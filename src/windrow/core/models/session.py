@@ -29,5 +29,9 @@ class SessionWindow(WindowModel):
     def __init__(self, gap: Duration) -> None:
         object.__setattr__(self, "gap", positive_duration(gap, "SessionWindow gap"))
 
+    @property
+    def newest_lag(self) -> int:
+        return self.gap
+
     def closed_at(self, time: int) -> int:
         return time + self.gap + 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from windrow.core.checks import positive_count
 from windrow.core.durations import Duration, instant
 from windrow.core.models.model import (
     Axis,
     Context,
     WindowModel,
-    positive_count,
     positive_duration,
 )
 
@@ -38,6 +38,10 @@ class SlideByTimeWindow(WindowModel):
         object.__setattr__(self, "length", positive_count(length, "SlideByTimeWindow length"))
         object.__setattr__(self, "slide", positive_duration(slide, "SlideByTimeWindow slide"))
         object.__setattr__(self, "origin", instant(origin, "SlideByTimeWindow origin"))
+
+    @property
+    def newest_lag(self) -> int:
+        return self.slide
 
     def closed_at(self, time: int) -> int:
         return self.origin + ((time - self.origin) // self.slide + 1) * self.slide

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.core.checks import positive_count
 from windrow.core.durations import Duration
 from windrow.core.models.model import (
     Axis,
     Context,
     WindowModel,
-    positive_count,
     positive_duration,
 )
 
@@ -35,3 +35,7 @@ class SlideByTupleWindow(WindowModel):
     def __init__(self, length: Duration, slide: int) -> None:
         object.__setattr__(self, "length", positive_duration(length, "SlideByTupleWindow length"))
         object.__setattr__(self, "slide", positive_count(slide, "SlideByTupleWindow slide"))
+
+    @property
+    def newest_lag(self) -> int:
+        return 0

@@ -43,6 +43,10 @@ class TimeWindow(IntervalWindow):
         object.__setattr__(self, "slide", slide)
         object.__setattr__(self, "origin", instant(origin, "TimeWindow origin"))
 
+    @property
+    def newest_lag(self) -> int:
+        return self.length
+
     def panes(self) -> TimeWindow:
         return TimeWindow(self.pane_length, origin=self.origin)
 

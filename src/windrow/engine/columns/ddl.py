@@ -7,6 +7,7 @@ import re
 import pyarrow as pa
 
 from windrow.core.errors import WindrowError
+from windrow.functions.types import quoted_field
 
 _SIMPLE = {
     "boolean": pa.bool_(),
@@ -21,6 +22,7 @@ _SIMPLE = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),
+    "interval day to second": pa.duration("us"),
     "void": pa.null(),
 }
 _ALIASES = {
@@ -37,7 +39,7 @@ _ALIASES = {
 }
 _DECIMAL = re.compile(r"(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 _TEXT = re.compile(r"(?:varchar|char)\s*\(\s*\d+\s*\)")
-_FIELD = re.compile(r"\s*(?:`((?:[^`]|``)+)`|(\w+))\s*(?::\s*|\s+)(.+?)\s*", re.DOTALL)
+_FIELD = re.compile(r"\s*(?:`((?:[^`]|``)*)`|(\w+))\s*(?::\s*|\s+)(.+?)\s*", re.DOTALL)
 _UNQUOTED = re.compile(r"()\s*([^:<>,]+):\s*(.+?)\s*", re.DOTALL)
 """A struct field as Spark prints it: the name is not quoted, even if it contains spaces."""
 _HINT = 'write it as in Spark, for example returns="slope double, points array<double>".'
@@ -102,7 +104,8 @@ def type_name(arrow: pa.DataType) -> str:
         return f"map<{type_name(arrow.key_type)},{type_name(arrow.item_type)}>"
     if pa.types.is_struct(arrow):
         fields = (arrow.field(i) for i in range(arrow.num_fields))
-        return "struct<" + ",".join(f"{f.name}:{type_name(f.type)}" for f in fields) + ">"
+        named = (f"{quoted_field(f.name)}:{type_name(f.type)}" for f in fields)
+        return f"struct<{','.join(named)}>"
     return next((name for name, known in _SIMPLE.items() if known == arrow), str(arrow))
 
 
@@ -142,9 +145,12 @@ def _parse_fields(text: str) -> list[pa.Field]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas outside of brackets."""
-    parts, depth, begin = [], 0, 0
+    """Split at the commas outside of brackets and of quoted names."""
+    parts, depth, begin, is_quoted = [], 0, 0, False
     for i, char in enumerate(text):
+        is_quoted ^= char == "`"
+        if is_quoted:
+            continue
         depth += (char in "<(") - (char in ">)")
         if char == "," and depth == 0:
             parts.append(text[begin:i])

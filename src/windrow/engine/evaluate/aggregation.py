@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.aggregate import Aggregate
-from windrow.core.errors import WindrowError
 from windrow.engine.columns.storage import ColumnStorage, Stored
 from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, Known, combine_partials
+from windrow.engine.evaluate.returned import column_of
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Columnar, Values
 
@@ -21,7 +21,7 @@ def aggregate(
     function: Aggregate[Any, Any, Any],
     columns: TupleColumns,
     windows: FiredWindows,
-    kind: pa.DataType,
+    field: pa.Field,
 ) -> pa.Array:
     """The function's result for each window. The columns should be compact: all is read."""
     if isinstance(function, Columnar) and _suits_kernels(function, columns):
@@ -30,10 +30,10 @@ def aggregate(
         source = function.returns_values_of
         if source is not None:
             storage = columns.storages[function.columns[source]]
-            return decode(values, storage, inputs[source][1], kind)
-        return to_arrow(values, kind)
+            return decode(values, storage, inputs[source][1], field)
+        return to_arrow(values, field)
     partials = scalar_partials(function, columns, windows, range(int(windows.hi.max(initial=0))))
-    return lower_partials(repr(function), function, partials, kind)
+    return lower_partials(function, partials, field)
 
 
 def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
@@ -44,16 +44,21 @@ def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
     return not any(columns.storages[c].is_object for c in function.columns)
 
 
-def to_arrow(values: Values, kind: pa.DataType) -> pa.Array:
+def to_arrow(values: Values, field: pa.Field) -> pa.Array:
     """Convert kernel results to an Arrow array of the declared type."""
     if values.values.dtype == object:
-        return pa.array(values.to_list(), kind)
+        results = values.to_list()
+        try:
+            return pa.array(results, field.type)
+        except Exception:
+            return column_of(results, field)
     mask = None if values.valid is None else ~values.valid
-    return pa.array(values.values, mask=mask).cast(kind)
+    return pa.array(values.values, mask=mask).cast(field.type)
 
 
-def decode(values: Values, storage: ColumnStorage, dictionary: Any, kind: pa.DataType) -> pa.Array:
+def decode(values: Values, storage: ColumnStorage, dictionary: Any, field: pa.Field) -> pa.Array:
     """Convert kernel results that consist of a column's values back to these values."""
+    kind = field.type
     if values.values.dtype != object and dictionary is None:
         as_stored = values.values
         if pa.types.is_boolean(storage.kind):
@@ -111,31 +116,9 @@ def scalar_partials(
 
 
 def lower_partials(
-    name: str, function: Aggregate[Any, Any, Any], partials: Sequence[Known], kind: pa.DataType
+    function: Aggregate[Any, Any, Any], partials: Sequence[Known], field: pa.Field
 ) -> pa.Array:
     """The results of the windows that have these partials."""
     with localcontext(prec=DECIMAL_DIGITS):
         results = [function.empty if p is None else function.lower(p[0]) for p in partials]
-    return result_array(name, results, kind)
-
-
-def result_array(name: str, values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Convert Python results to an Arrow array of the declared type."""
-    try:
-        if pa.types.is_integer(kind) and any(isinstance(v, float | np.floating) for v in values):
-            return pa.array(_plain(values), pa.float64()).cast(kind)
-        try:
-            return pa.array(values, kind)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            return pa.array(_plain(values), kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as e:
-        raise WindrowError(
-            f"the result for {name!r} must be {kind}",
-            str(e),
-            "change the declared type or the value.",
-        ) from None
-
-
-def _plain(values: Sequence[Any]) -> list[Any]:
-    """Convert NumPy scalars to Python numbers."""
-    return [v.item() if isinstance(v, np.generic) else v for v in values]
+    return column_of(results, field)

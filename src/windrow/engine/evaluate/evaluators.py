@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Round
-from windrow.core.errors import WindrowError, near_names
+from windrow.core.computation import Aggregation, Apply, Decompose, Fold, Round
 from windrow.core.models import Axis
 from windrow.core.window import Window
 from windrow.engine.columns.arrays import Int64s, around
 from windrow.engine.columns.key_table import KeyTable
-from windrow.engine.evaluate.aggregation import aggregate, result_array
+from windrow.engine.evaluate.aggregation import aggregate
+from windrow.engine.evaluate.calling import Row, call, checked_rows, name_of, unfit
 from windrow.engine.evaluate.partials import PartialColumns, order_positions
+from windrow.engine.evaluate.returned import Unfit, column_of
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 
-Row = Mapping[str, Any]
 Evaluated = tuple[list[pa.Array], Int64s | None]
 """One column per field, and the window of each row; None if every window has one row."""
 
@@ -52,7 +53,7 @@ class Evaluator(ABC):
         columns: TupleColumns,
         windows: FiredWindows,
         keys: KeyTable,
-    ) -> Evaluated:
+    ) -> tuple[list[pa.Array], Int64s]:
         """Call a function once per window and gather the rows it returns."""
         rows: list[Row] = []
         counts: list[int] = []
@@ -64,11 +65,15 @@ class Evaluator(ABC):
                 rows.append(result)
                 counts.append(1)
             else:
-                found = checked_rows(result, names, window)
+                found = checked_rows(result, names, name_of(function), window)
                 rows.extend(found)
                 counts.append(len(found))
-        arrays = [result_array(f.name, [r[f.name] for r in rows], f.type) for f in self.schema]
-        return arrays, np.repeat(np.arange(len(windows)), counts)
+        of_rows = np.repeat(np.arange(len(windows)), counts)
+        try:
+            return [column_of([r[f.name] for r in rows], f) for f in self.schema], of_rows
+        except Unfit as e:
+            window = self._window_at(int(of_rows[e.row]), columns, windows, keys)
+            raise unfit(name_of(function), e, window) from None
 
     def naming(
         self,
@@ -81,15 +86,23 @@ class Evaluator(ABC):
         """Compute many windows at once. If that fails, find the window at fault and name it."""
         try:
             return compute(columns, windows)
-        except WindrowError:
-            raise
+        except Unfit as e:
+            window = self._window_at(e.row, columns, windows, keys)
+            raise unfit(repr(function), e, window) from None
         except Exception:
             for i, window in enumerate(self.windows(columns, windows, keys)):
                 one = windows.take(np.array([i]))
                 call(lambda _, one=one: compute(columns, one), window, repr(function))  # type: ignore[misc]
             raise
 
-    def windows(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Any:
+    def _window_at(
+        self, position: int, columns: TupleColumns, windows: FiredWindows, keys: KeyTable
+    ) -> Window:
+        return next(islice(self.windows(columns, windows, keys), position, None))
+
+    def windows(
+        self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable
+    ) -> Iterator[Window]:
         """Yield each window as a user sees it."""
         shown = columns.shown([c for c in self.query.types if c in columns.stored])
         starts, ends = self._bounds(windows)
@@ -114,7 +127,7 @@ class Evaluator(ABC):
 
 
 class WholeWindows(Evaluator):
-    """Computes results from the tuples of whole windows."""
+    """Computes results from the tuples of whole windows, except those of ``decompose``."""
 
     def __init__(self, query: WindowQuery) -> None:
         super().__init__(query)
@@ -124,16 +137,16 @@ class WholeWindows(Evaluator):
         computation = self.query.computation
         if isinstance(computation, Aggregation):
             compact, ranges = columns.compact(windows)
-            functions = computation.functions
-            kinds = self.schema.types
             results = []
-            for function, kind in zip(functions.values(), kinds, strict=True):
-                compute = partial(aggregate, function, kind=kind)
+            for field in self.schema:
+                function = computation.functions[field.name]
+                compute = partial(aggregate, function, field=field)
                 results.append(self.naming(function, compute, compact, ranges, keys))
             return results, None
         if isinstance(computation, Fold):
             return self._call_each(_folding(computation, columns), columns, windows, keys)
-        return self._call_each(_whole(computation), columns, windows, keys)
+        assert isinstance(computation, Apply)
+        return self._call_each(computation.function, columns, windows, keys)
 
 
 class PiecesOfWindows(Evaluator):
@@ -187,34 +200,25 @@ class WindowsOfPieces(Evaluator):
                 results.append(self.naming(function, combine, compact, ranges, keys))
             return results, None
         assert isinstance(computation, Decompose)
-        together = combining(computation.last, columns, self.fields)
+        partials = partial(partial_rows, columns, self.fields)
+        together = combining(computation.last, partials)
         return self._call_each(together, columns, windows, keys)
 
 
-def combining(r: Round, columns: TupleColumns, fields: list[str]) -> Callable[[Window], Any]:
+def partial_rows(columns: TupleColumns, fields: list[str], lo: int, hi: int) -> list[Row]:
+    """The partials ``lo:hi`` as ``combine`` gets them."""
+    parts = [columns.python(name, lo, hi) for name in fields]
+    return [dict(zip(fields, p, strict=True)) for p in zip(*parts, strict=True)]
+
+
+def combining(r: Round, partials: Callable[[int, int], list[Row]]) -> Callable[[Window], Any]:
     """A round's ``combine`` as a function of a window of partials."""
 
     def combine(window: Window) -> Any:
-        parts = [columns.python(name, window._lo, window._hi) for name in fields]
-        return r.combine([dict(zip(fields, p, strict=True)) for p in zip(*parts, strict=True)])
+        return r.combine(partials(window._lo, window._hi))
 
-    combine.__name__ = getattr(r.combine, "__name__", repr(r.combine))
+    combine.__name__ = name_of(r.combine)
     return combine
-
-
-def _whole(computation: Computation) -> Callable[[Window], Any]:
-    if isinstance(computation, Apply):
-        return computation.function
-    assert isinstance(computation, Decompose)
-    rounds = computation.rounds
-
-    def decomposed(window: Window) -> Any:
-        made = rounds[0].combine([rounds[0].partial(window)])
-        for r in rounds[1:]:
-            made = r.combine([r.partial(window, made)])
-        return made
-
-    return decomposed
 
 
 def _folding(computation: Fold, columns: TupleColumns) -> Callable[[Window], Any]:
@@ -228,50 +232,5 @@ def _folding(computation: Fold, columns: TupleColumns) -> Callable[[Window], Any
             accumulated = update(accumulated, dict(zip(names, row, strict=True)))
         return accumulated
 
-    fold.__name__ = getattr(update, "__name__", repr(update))
+    fold.__name__ = name_of(update)
     return fold
-
-
-def call(function: Callable[[Window], Any], window: Window, name: str | None = None) -> Any:
-    """Call a user's function. An error names the function, the key, the window and its bounds."""
-    try:
-        return function(window)
-    except Exception as e:
-        called = name or getattr(function, "__name__", repr(function))
-        raise WindrowError(
-            f"{called} failed on window {window.id} of key {window.key!r} "
-            f"[{window.start}, {window.end}) with {len(window)} rows",
-            f"{type(e).__name__}: {e}",
-        ) from e
-
-
-def checked_rows(result: Any, names: list[str], window: Window) -> Sequence[Row]:
-    """The rows that a function returned, checked against the declared fields."""
-    if isinstance(result, Mapping):
-        return [_checked_row(result, names, window)]
-    if isinstance(result, list | tuple) and all(isinstance(r, Mapping) for r in result):
-        return [_checked_row(r, names, window) for r in result]
-    if len(names) == 1 and result is not None and not isinstance(result, list | tuple):
-        return [{names[0]: result}]
-    raise WindrowError(
-        f"the function must return a dict, or a list of dicts, of {names}",
-        f"{result!r} for {window!r}",
-        "return [] for no row.",
-    )
-
-
-def _checked_row(row: Row, names: list[str], window: Window) -> Row:
-    for name in names:
-        if name not in row:
-            raise WindrowError(
-                f"the function must return every field that returns declares: {name!r} is missing",
-                f"{list(row)} for {window!r}",
-            )
-    unknown = next((name for name in row if name not in names), None)
-    if unknown is None:
-        return row
-    raise WindrowError(
-        f"the function returned a field that returns does not declare: {unknown!r}",
-        f"{list(row)} for {window!r}",
-        near_names(unknown, names, "fields"),
-    )

@@ -37,7 +37,7 @@ class PartialColumns:
     def __init__(self, query: WindowQuery) -> None:
         assert isinstance(query.computation, Aggregation)
         self.functions = query.computation.functions
-        self.kinds = {field.name: field.type for field in query.result_schema()}
+        self.fields = {field.name: field for field in query.result_schema()}
         self.storages = {c: ColumnStorage(query.arrow_type(c)) for c in query.computation.columns}
 
     def is_reducible(self, function: Aggregate[Any, Any, Any]) -> bool:
@@ -90,7 +90,7 @@ class PartialColumns:
         with localcontext(prec=DECIMAL_DIGITS):
             partials = [pickle.loads(p) for p in pickled]
             wholes = combine_partials(function, partials, windows.lo, windows.hi)
-        return lower_partials(name, function, wholes, self.kinds[name])
+        return lower_partials(function, wholes, self.fields[name])
 
     def _lower(
         self, name: str, function: Any, columns: TupleColumns, windows: FiredWindows
@@ -103,8 +103,8 @@ class PartialColumns:
         values = function.lower_reductions(combined)
         source = function.returns_values_of
         if source is None:
-            return to_arrow(values, self.kinds[name])
-        return decode(values, self.storages[function.columns[source]], None, self.kinds[name])
+            return to_arrow(values, self.fields[name])
+        return decode(values, self.storages[function.columns[source]], None, self.fields[name])
 
 
 def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list[pa.Array]:

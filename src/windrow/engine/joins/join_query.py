@@ -59,9 +59,15 @@ class JoinQuery:
             "by_count": self.by_count,
             "on": self.on.identity(),
             "time": self.time and dict(zip(SIDES, self.time, strict=True)),
+            "time_types": self.time and dict(zip(SIDES, self._time_types(), strict=True)),
             "how": self.how,
             "columns": dict(zip(SIDES, (left, right), strict=True)),
         }
+
+    def _time_types(self) -> list[str]:
+        assert self.time is not None
+        both = zip(self.schemas, self.time, strict=True)
+        return [str(schema.field(name).type) for schema, name in both]
 
     def output_schema(self) -> pa.Schema:
         """The columns of both sides with their prefixes; semi and anti joins: only the left's."""
@@ -75,3 +81,15 @@ class JoinQuery:
                 for f in schema
             ]
         return pa.schema(fields)
+
+    def result_lags(self) -> dict[str, int]:
+        """The result columns that keep up with the watermark, and how far they may be behind it.
+
+        By time, a tuple waits for matches, or for the end of its window, as long as its window is.
+        By count, it may wait forever.
+        """
+        if self.time is None or self.by_count:
+            return {}
+        names = self.output_schema().names
+        sides = zip(self.prefixes, self.time, self.lengths, strict=True)
+        return {prefix + time: n for prefix, time, n in sides if prefix + time in names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -15,13 +16,18 @@ from windrow.engine.window_query import WindowQuery
 def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
     """Describe the windows, the keys, the order, the computation and the pattern.
 
-    Settings that may change between two runs are left out: ``open_windows``, the delay and the
-    idle timeout.
+    Settings that may change between two runs are left out: ``open_windows``, the delay and how long
+    the idle timeout is. That there is one may not change: it adds a source to a stream.
     """
     return {
-        "window": {"model": type(query.model).__name__, **_parameters(query.model)},
+        "window": {
+            "model": type(query.model).__name__,
+            **_parameters(query.model),
+            "columns": _columns(query, query.model.columns),
+        },
         "keys": _columns(query, query.keys),
         "event_time": _event_time(query),
+        "idle_timeout": None if query.idle_timeout is None else "set",
         "order_by": _columns(query, query.order_by),
         "computation": _computation(query, query.computation),
         "pattern": _pattern(pattern),
@@ -52,8 +58,13 @@ def _computation(query: WindowQuery, computation: Computation) -> dict[str, Any]
             **seen,
         }
     if isinstance(computation, Fold):
-        update = _name(computation.update)
-        return {"kind": "fold", "update": update, "returns": computation.returns, **seen}
+        return {
+            "kind": "fold",
+            "update": _name(computation.update),
+            "init": json.dumps(_data(computation.init)),
+            "returns": computation.returns,
+            **seen,
+        }
     assert isinstance(computation, Decompose)
     rounds = [
         {

@@ -67,7 +67,8 @@ class StateLog:
             if self.token:
                 raise NotAnAncestor
             return
-        header = self._checked(stored)
+        header = read_header(stored)
+        refuse_other_query(header, self.identity, self.stage)
         if header["token"] == self.token:
             return
         if self.token:
@@ -79,20 +80,6 @@ class StateLog:
         self.chunks = set(header["chunks"])
         chunks = {name: partial(_read_chunk, store, name) for name in header["chunks"]}
         worker.restore(State(header["scalars"], None, self.records.by_key, chunks, new_keys))
-
-    def _checked(self, stored: bytes) -> dict[str, Any]:
-        header: dict[str, Any] = json.loads(stored) if stored[:1] == b"{" else {"version": 1}
-        if (version := header["version"]) != FORMAT:
-            is_newer = version > FORMAT
-            raise WindrowError(
-                f"the checkpoint holds state of {'a newer' if is_newer else 'an older'} version of "
-                "Windrow",
-                f"state format {version}; this version reads {FORMAT}",
-                "continue with the version that wrote it, or start with a new checkpoint location.",
-            )
-        was = {**header["query"], "stage": header["stage"]}
-        refuse_mismatch(was, {**self.identity, "stage": self.stage})
-        return header
 
     def save(self, worker: Stateful, store: Store) -> None:
         """Store what changed since the last save. Time O(changes), plus O(keys) to compare."""
@@ -124,3 +111,49 @@ class StateLog:
 def _read_chunk(store: Store, name: str) -> pa.Table:
     tables, _ = unpack_tables(store.get(name))
     return tables[""]
+
+
+def read_header(stored: bytes) -> dict[str, Any]:
+    """The header of stored state; raises unless this version of Windrow can read the state."""
+    header = _parsed(stored)
+    if header is None:
+        raise WindrowError(
+            "the checkpoint holds state that Windrow did not write",
+            f"a header that begins with {stored[:24]!r}",
+            "start with a new checkpoint location.",
+        )
+    if (version := header["version"]) != FORMAT:
+        is_newer = version > FORMAT
+        writer = f", written by Windrow {header['windrow']}" if header["windrow"] else ""
+        raise WindrowError(
+            f"the checkpoint holds state of {'a newer' if is_newer else 'an older'} version of "
+            "Windrow",
+            f"state format {version}{writer}; Windrow {VERSION} reads {FORMAT}",
+            "continue with the version that wrote it, or start with a new checkpoint location.",
+        )
+    return header
+
+
+def _parsed(stored: bytes) -> dict[str, Any] | None:
+    """The header, or None if it is none of ours. The first format was a pickle behind an O."""
+    if stored[:2] == b"O\x80":
+        return {"version": 1, "windrow": None}
+    try:
+        header = json.loads(stored)
+    except ValueError:
+        return None
+    is_ours = isinstance(header, dict) and isinstance(header.get("version"), int)
+    return header if is_ours and "windrow" in header else None
+
+
+def refuse_other_query(
+    header: dict[str, Any], identity: dict[str, Any], stage: int | None = None
+) -> None:
+    """Raise unless the state is of the query with this identity and, if it is told, of this stage.
+
+    ``identity`` is as JSON gives it back.
+    """
+    was, now = header["query"], identity
+    if stage is not None:
+        was, now = {**was, "stage": header["stage"]}, {**now, "stage": stage}
+    refuse_mismatch(was, now)

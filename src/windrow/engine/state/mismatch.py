@@ -9,28 +9,30 @@ from typing import Any
 from windrow.core.errors import WindrowError
 
 Description = dict[str, Any]
+UNKNOWN = object()
+"""The value of a field that older descriptions do not have, if it may have been anything."""
 
 DEFAULTS: dict[str, Any] = {
     "window.origin": 0,
     "event_time.unit": "us",
     "pattern.workers": "active",
     "pattern.batch": 1,
+    "window.columns*": UNKNOWN,
+    "computation.init": UNKNOWN,
+    "time_types*": UNKNOWN,
+    "idle_timeout": UNKNOWN,
 }
 """The values of fields that older descriptions do not have, by path; ``*`` matches any name.
 
 A field that is missing in a description has this value, or else null. So a field can be added
-without making older checkpoints unreadable.
+without making older checkpoints unreadable. A field that is UNKNOWN equals any value.
 """
 _DEGREES = ("n", "plq", "wlq", "map", "reduce")
 
 
 def refuse_mismatch(was: Description, now: Description) -> None:
     """Raise an error that names every field in which two descriptions differ."""
-    before, after = _fields(_with_state_only(was)), _fields(_with_state_only(now))
-    differing = {
-        path: (_value(before, path), _value(after, path)) for path in dict.fromkeys(before | after)
-    }
-    said = [f"{p}: was {b}, is {a}" for p, (b, a) in differing.items() if b != a]
+    said = _differences(was, now)
     if not said:
         return
     needed = "restore the query and its pattern"
@@ -43,21 +45,42 @@ def refuse_mismatch(was: Description, now: Description) -> None:
     )
 
 
+def _differences(was: Description, now: Description) -> list[str]:
+    """A line per field that differs."""
+    if _kind(was) != _kind(now):
+        return [f"query: was {_kind(was)}, is {_kind(now)}"]
+    before, after = _fields(_with_state_only(was)), _fields(_with_state_only(now))
+    values = {p: (_value(before, p), _value(after, p)) for p in dict.fromkeys(before | after)}
+    return [f"{p}: was {b}, is {a}" for p, (b, a) in values.items() if b != a and a and b]
+
+
+def _kind(description: Description) -> str:
+    return "a join" if "within" in description else "a query over windows"
+
+
 def _fields(value: Any, path: str = "") -> dict[str, Any]:
-    """Flatten a description to values by path: ``window.length``, ``keys[0].type``."""
-    if isinstance(value, dict):
+    """Flatten a description to values by path: ``window.length``, ``keys[0].type``.
+
+    A parameter of a function may be an empty list, which is not the same as none.
+    """
+    is_parameter = ".parameters." in path
+    if isinstance(value, dict) and (value or not is_parameter):
         parts = [(f"{path}.{name}".lstrip("."), part) for name, part in value.items()]
-    elif isinstance(value, list):
+    elif isinstance(value, list) and (value or not is_parameter):
         parts = [(f"{path}[{i}]", part) for i, part in enumerate(value)]
     else:
         return {path: value}
     return {p: v for own, part in parts for p, v in _fields(part, own).items()}
 
 
-def _value(fields: dict[str, Any], path: str) -> str:
-    """The text of a field's value, or of its default if the field is missing."""
+def _value(fields: dict[str, Any], path: str) -> str | None:
+    """The text of a field's value, or of its default if the field is missing; None if unknown."""
+    if path in fields and ".parameters." in path:
+        return json.dumps(fields[path])
     default = next((v for known, v in DEFAULTS.items() if fnmatchcase(path, known)), None)
     value = fields.get(path, default)
+    if value is UNKNOWN:
+        return None
     return "not set" if value is None else json.dumps(value)
 
 

@@ -23,7 +23,8 @@ class Records:
 
     A record has the keys that were new in a batch, and the numbers of the keys that changed in it.
     One record with all keys and numbers replaces the others when they have more than twice as many
-    entries as there are keys, when they are too many, or when the worker has forgotten keys.
+    entries as there are keys, when they are too many, when the worker has forgotten keys, or when
+    they lack a number because an older version wrote them.
     """
 
     def __init__(self) -> None:
@@ -80,7 +81,7 @@ class Records:
         n_keys = len(state.keys)
         forgotten, self.forgotten = self.forgotten, state.scalars.get("forgotten", 0)
         is_whole = (
-            not self.by_key
+            self.by_key.keys() != state.by_key.keys()
             or self.forgotten > forgotten
             or self.entries > max(_LEAST_ENTRIES, 2 * n_keys)
             or self.number - self.base >= _MOST_RECORDS

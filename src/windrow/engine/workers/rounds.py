@@ -7,54 +7,21 @@ results: from the mappers of a round, through its reducers, to the mappers of th
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.computation import Decompose, Round
-from windrow.core.window import Window
 from windrow.engine.columns.control import PIECE
-from windrow.engine.columns.key_table import KeyTable
-from windrow.engine.evaluate.evaluators import PiecesOfWindows, call, combining
+from windrow.engine.evaluate.calling import call
 from windrow.engine.evaluate.results import evaluated, with_part
+from windrow.engine.evaluate.rounds import RoundEvaluator
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.batch import WindowBatch
-from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.workers.reducer import windows_of_parts
 from windrow.engine.workers.worker import Message, Worker
 
 MADE = "windrow.made"
 """The control column with the pickled result of a round for a window."""
-
-
-class RoundEvaluator(PiecesOfWindows):
-    """Computes the partials of one round, given the previous round's results for the windows."""
-
-    def __init__(self, query: WindowQuery, number: int) -> None:
-        super().__init__(query, [])
-        self.number = number
-        self.schema = query.partial_schema(number)
-        self.made: dict[tuple[int, int], Any] = {}
-
-    def evaluate(
-        self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable
-    ) -> tuple[list[pa.Array], Any]:
-        function = _round(self.query, self.number).partial
-        if self.number == 0:
-            return self._call_each(function, columns, windows, keys)
-        codes = iter(windows.keys.tolist())
-
-        def with_made(window: Window) -> Any:
-            return function(window, self.made[next(codes), window.id])
-
-        with_made.__name__ = getattr(function, "__name__", repr(function))
-        return self._call_each(with_made, columns, windows, keys)
-
-
-def _round(query: WindowQuery, number: int) -> Round:
-    assert isinstance(query.computation, Decompose)
-    return query.computation.rounds[number]
 
 
 class RoundMapper(Worker):
@@ -98,7 +65,8 @@ class RoundReducer(Worker):
     """Reduces a round other than the last. It sends on its results and the parts, unchanged."""
 
     def __init__(self, query: WindowQuery, number: int) -> None:
-        self.query, self.number = query, number
+        self.query = query
+        self.evaluator = RoundEvaluator(query, number)
         self.partials: list[pa.Table] = []
         self.parts: list[WindowBatch] = []
 
@@ -112,11 +80,10 @@ class RoundReducer(Worker):
         partials = pa.concat_tables(self.partials, promote_options="permissive")
         self.partials = []
         columns, windows, keys = windows_of_parts(self.query, partials)
-        fields = self.query.partial_schema(self.number).names
-        combine = combining(_round(self.query, self.number), columns, fields)
+        combine = self.evaluator.combining(columns, len(partials))
         made = [
             pickle.dumps(call(combine, window))
-            for window in PiecesOfWindows(self.query, []).windows(columns, windows, keys)
+            for window in self.evaluator.windows(columns, windows, keys)
         ]
         table = pa.table(
             [*keys.take(windows.keys), np.ascontiguousarray(windows.ids), made],

@@ -52,7 +52,8 @@ class WindowWorker(KeyedWorker):
         super().__init__(query, placing or geometry.placing(query))
         self.geometry, self.share, self.outer = geometry, share, outer or share
         self.windower = geometry.windower(geometry.model, share, geometry.pane)
-        self.judge = geometry.judge(query.model)
+        is_own = geometry.model == query.model
+        self.judge = self.windower if is_own else geometry.judge(query.model)
         self.buffer = WindowBuffer()
         self.log: ChunkLog | None = None
         """The stored form of the buffer; None until the state is first asked for."""

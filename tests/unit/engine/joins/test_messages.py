@@ -38,10 +38,10 @@ def test_joins_run_over_packed_messages(
     monkeypatch: pytest.MonkeyPatch, strategy: Any, within: Any, how: Any
 ) -> None:
     on = wr.equi("k") & wr.band(a=0.2) & wr.theta(lambda x, y: x["a"] < y["a"])
+    grid: Any = {"layout": (2, 2), "partitions": 2} if strategy == "grid" else {"degree": 8}
     join = wr.join(
-        table(1), table(2), within=within, on=on, time="t", how=how, strategy=strategy,
-        layout=(2, 2), partitions=2,
-    )  # fmt: skip
+        table(1), table(2), within=within, on=on, time="t", how=how, strategy=strategy, **grid
+    )
     expected = join.collect()
     query, stages = pickle.loads(cloudpickle.dumps((join.query, join.stages())))
     monkeypatch.setattr(executor, "emit_traffic", packed_traffic)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,10 @@ import windrow as wr
 from windrow.engine.joins.terms.band import Band, buckets
 from windrow.engine.joins.terms.equi import Equi
 from windrow.engine.joins.terms.theta import Theta
+
+
+def less(left: Any, right: Any) -> Any:
+    return left["f"] < right["f"]
 
 
 def test_a_band_is_symmetric_or_below_and_above() -> None:
@@ -37,10 +42,10 @@ def test_numpy_numbers_are_numbers() -> None:
 
 
 def test_predicates_add_up() -> None:
-    made = wr.equi("k", ("lk", "rk")) & wr.band(a=1) & wr.theta(len) & wr.equi("j")  # type: ignore[arg-type]
-    band, equi, theta = Band("a", "a", 1, 1), Equi("j", "j"), Theta(len)  # type: ignore[arg-type]
+    made = wr.equi("k", ("lk", "rk")) & wr.band(a=1) & wr.theta(less) & wr.equi("j")
+    band, equi, theta = Band("a", "a", 1, 1), Equi("j", "j"), Theta(less)
     assert made.terms == (Equi("k", "k"), Equi("lk", "rk"), band, theta, equi)
-    assert made.describe().endswith("-1 <= r.a - l.a <= 1 and len(l, r) and l.j = r.j")
+    assert made.describe().endswith("-1 <= r.a - l.a <= 1 and less(l, r) and l.j = r.j")
     assert (band & equi).terms == (wr.band(a=1) & equi).terms == (band & wr.equi("j")).terms
 
 
@@ -48,11 +53,11 @@ def test_a_predicate_knows_its_columns_unless_a_function_may_see_all() -> None:
     made = wr.equi("k", ("lk", "rk")) & wr.band(a=1)
     assert made.columns(0) == {"k", "lk", "a"}
     assert made.columns(1) == {"k", "rk", "a"}
-    assert (made & wr.theta(len)).columns(0) is None  # type: ignore[arg-type]
+    assert (made & wr.theta(less)).columns(0) is None
 
 
 def test_an_identity_is_the_parameters_as_json() -> None:
-    made = wr.equi(("lk", "rk")) & wr.band(a=(0.5, float("inf")), ts="1 s") & wr.theta(len)  # type: ignore[arg-type]
+    made = wr.equi(("lk", "rk")) & wr.band(a=(0.5, float("inf")), ts="1 s") & wr.theta(less)
     assert json.loads(json.dumps(made.identity(), allow_nan=False)) == [
         {"term": "Equi", "left": "lk", "right": "rk"},
         {"term": "Band", "left": "a", "right": "a", "below": 0.5, "above": "inf"},
@@ -60,7 +65,7 @@ def test_an_identity_is_the_parameters_as_json() -> None:
             "term": "Band", "left": "ts", "right": "ts",
             "below": 1_000_000, "above": 1_000_000, "is_duration": True,
         },
-        {"term": "Theta", "function": "len"},
+        {"term": "Theta", "function": "less"},
     ]  # fmt: skip
 
 
@@ -78,7 +83,7 @@ def test_only_what_the_search_leaves_open_is_verified() -> None:
     assert verified(wr.band(f=1, i=2)) == ["-1 <= r."]
     assert verified(wr.band(i=1, f=3) & wr.band(j=2)) == ["-3 <= r.", "-2 <= r."]
     assert verified(wr.band(i=(-1, 3))) == ["1 <= r.i"]
-    assert verified(wr.theta(len) & wr.equi("f")) == ["l.f = r.", "len(l, r"]  # type: ignore[arg-type]
+    assert verified(wr.theta(less) & wr.equi("f")) == ["l.f = r.", "less(l, "]
 
 
 def test_bands_that_hold_nothing_or_all_have_no_buckets() -> None:
@@ -117,3 +122,21 @@ def test_buckets_never_decrease_whatever_the_values() -> None:
 def test_what_is_wrong_is_said(build: Callable[[], object], message: str) -> None:
     with pytest.raises(wr.WindrowError, match=message):
         build()
+
+
+def test_a_term_that_narrows_must_define_how() -> None:
+    class Narrow(wr.Term):
+        narrows = "range"
+
+        def columns(self, side: int) -> tuple[str, ...]:
+            return ()
+
+        def describe(self) -> str:
+            return ""
+
+        def verify(self, left: Any, right: Any) -> Any: ...
+
+    with pytest.raises(wr.WindrowError, match=r"narrows by range must define attribute\(\)"):
+        Narrow().attribute(0, pa.table({}))
+    with pytest.raises(wr.WindrowError, match=r"narrows by range must define bounds\(\)"):
+        Narrow().bounds(0, np.zeros(0))

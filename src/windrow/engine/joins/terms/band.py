@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from windrow.core.calls import checks_call
 from windrow.core.durations import microseconds
 from windrow.core.errors import WindrowError
 from windrow.engine.columns.arrays import Int64s
@@ -139,6 +140,7 @@ class Band(Term):
         return [np.minimum(lo + k, hi) for k in range(int((hi - lo).max(initial=0)) + 1)]
 
 
+@checks_call
 def band(
     *pair: tuple[str, str] | Extent | tuple[Extent, Extent],
     **columns: Extent | tuple[Extent, Extent],

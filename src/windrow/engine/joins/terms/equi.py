@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowError
 from windrow.engine.columns.key_table import hash_keys
 from windrow.engine.joins.attributes import (
@@ -69,6 +70,7 @@ class Equi(Term):
         return equal
 
 
+@checks_call
 def equi(*columns: str | tuple[str, str]) -> Predicate:
     """Equal values: ``equi("k")``, several columns, or pairs ``equi(("lk", "rk"))``.
 

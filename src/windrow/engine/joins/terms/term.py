@@ -71,14 +71,18 @@ class Term(ABC):
         Codes are int64, and rows that match have equal codes. An attribute that is searched by
         range is int64 or float64, with the same type on both sides.
         """
-        raise NotImplementedError(f"{type(self).__name__} narrows by {self.narrows}")
+        raise self._without("attribute")
 
     def bounds(self, side: int, values: Column) -> tuple[Column, Column]:
         """For each value, the inclusive bounds of the other side's attributes that may match it.
 
         Lower bounds must not decrease as the values increase.
         """
-        raise NotImplementedError(f"{type(self).__name__} narrows by {self.narrows}")
+        raise self._without("bounds")
+
+    def _without(self, method: str) -> WindrowError:
+        rule = f"a term that narrows by {self.narrows} must define {method}()"
+        return WindrowError(rule, type(self).__name__, "define it, or leave narrows out.")
 
     @property
     def partitioned_by(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.core.calls import checks_call
+from windrow.core.checks import check_callable
 from windrow.core.errors import WindrowError
 from windrow.engine.joins.attributes import Mask
 from windrow.engine.joins.candidates import Candidates, Columns
@@ -65,22 +67,43 @@ class Theta(Term):
             raise WindrowError(rule, f"{type(e).__name__}: {e}") from e
         return self._checked(mask, n)
 
-    def _call(self, left: Candidates, right: Candidates) -> NDArray[Any]:
+    def _call(self, left: Candidates, right: Candidates) -> Any:
         try:
-            return np.asarray(self.function(left, right))
+            return self.function(left, right)
         except WindrowError as e:
             raise WindrowError(f"theta function {self.name}: {e.rule}", e.got, e.hint) from None
 
-    def _checked(self, mask: NDArray[Any], n: int) -> Mask:
-        if mask.shape != (n,) or (mask.dtype != np.bool_ and n):
+    def _checked(self, returned: Any, n: int) -> Mask:
+        """The mask; raises unless it is a column of n booleans, in an array or a list."""
+        mask = np.asarray(returned) if _is_column(returned) else None
+        if mask is not None and mask.dtype == object and all(map(_is_boolean, mask)):
+            mask = mask.astype(np.bool_)
+        # A list without elements becomes an array of floats.
+        could_be = () if n else ("f", "O")
+        if mask is None or mask.shape != (n,) or mask.dtype.kind not in ("b", *could_be):
             raise WindrowError(
                 f"theta function {self.name} must return one boolean for each candidate pair",
-                f"an array of shape {mask.shape} and type {mask.dtype} for {n} pairs",
+                f"{_described(returned, mask)} for {n} pairs",
                 "its blocks are equally long columns: compare them element by element.",
             )
         return mask
 
 
+def _is_column(returned: Any) -> bool:
+    return hasattr(returned, "__len__") and not isinstance(returned, str | bytes | Mapping)
+
+
+def _is_boolean(value: object) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _described(returned: Any, mask: NDArray[Any] | None) -> str:
+    if mask is None:
+        return f"{returned!r} of type {type(returned).__name__}"
+    return f"{type(returned).__name__} of shape {mask.shape} and type {mask.dtype}"
+
+
+@checks_call
 def theta(function: Function) -> Predicate:
     """Any vectorised function of candidate pairs.
 
@@ -94,7 +117,6 @@ def theta(function: Function) -> Predicate:
     >>> theta(is_above).describe()
     'is_above(l, r)'
     """
-    if not callable(function):
-        hint = 'for example wr.theta(lambda l, r: l["a"] < r["a"]).'
-        raise WindrowError("theta takes a function of two blocks", repr(function), hint)
+    hint = 'for example wr.theta(lambda l, r: l["a"] < r["a"]).'
+    check_callable(function, 2, "theta takes a function of two blocks", hint)
     return Predicate((Theta(function),))

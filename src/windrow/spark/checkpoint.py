@@ -1,0 +1,75 @@
+"""Whether a stream can continue from a checkpoint, found out before Spark starts it.
+
+Spark compares a stream with its checkpoint before any code of ours runs: the number of sources, the
+stateful operators and their time mode. Its messages do not say what differs in the query, and it
+gives no way to speak first. So this is a check to call before the start.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from windrow.core.errors import WindrowError
+from windrow.engine.state.log import read_header, refuse_other_query
+from windrow.spark.stateful import BLOBS, HEADER
+
+_FOREIGN = "the checkpoint belongs to a streaming query without state of Windrow"
+
+
+def refuse_other_checkpoint(spark: SparkSession, location: str, identity: dict[str, Any]) -> None:
+    """Raise unless the checkpoint is new or holds the state of the query with this identity.
+
+    One streaming query may contain several queries of ours: one of them must be this one.
+    """
+    if not _has_commits(spark, location):
+        return
+    operators = _operators(spark, location)
+    ours = [id for id, (_, variables) in operators.items() if {HEADER, BLOBS} <= variables]
+    if not ours:
+        names = ", ".join(name for name, _ in operators.values()) or "no stateful operator"
+        raise WindrowError(_FOREIGN, names, "start with a new checkpoint location.")
+    refused: WindrowError | None = None
+    for stored in _headers(spark, location, ours):
+        try:
+            refuse_other_query(read_header(stored), json.loads(json.dumps(identity)))
+        except WindrowError as error:
+            refused = refused or error
+        else:
+            return
+    if refused is not None:
+        raise refused
+
+
+def _has_commits(spark: SparkSession, location: str) -> bool:
+    """Whether a batch has ended, so that there is state to continue from."""
+    try:
+        return bool(spark.read.text(f"{location}/commits").limit(1).collect())
+    except AnalysisException as error:
+        if error.getCondition() == "PATH_NOT_FOUND":
+            return False
+        raise
+
+
+def _operators(spark: SparkSession, location: str) -> dict[int, tuple[str, set[str]]]:
+    """The name and the state variables of each stateful operator, by its number."""
+    described = spark.read.format("state-metadata").load(location)
+    found = described.select("operatorId", "operatorName", "operatorProperties").collect()
+    return {row[0]: (row[1], _variables(row[2])) for row in found}
+
+
+def _variables(properties: str | None) -> set[str]:
+    told = json.loads(properties) if properties else {}
+    return {variable["stateName"] for variable in told.get("stateVariables", [])}
+
+
+def _headers(spark: SparkSession, location: str, operators: list[int]) -> Iterator[bytes]:
+    """A header of each operator; all its workers describe the same query."""
+    for operator in operators:
+        state = spark.read.format("statestore").option("operatorId", operator)
+        rows = state.option("stateVarName", HEADER).load(location).select(f"value.{HEADER}")
+        yield from (bytes(header) for (header,) in rows.limit(1).collect())
