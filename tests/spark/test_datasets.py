@@ -32,7 +32,7 @@ def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rows_of(df: DataFrame) -> list[Any]:
-    return sorted((str(plain(row)) for row in df.collect()))
+    return sorted(str(plain(row)) for row in df.collect())
 
 
 def fields(df: DataFrame) -> list[tuple[str, str]]:
@@ -63,8 +63,7 @@ def both(spark: SparkSession, folder: Path) -> tuple[ds.Dataset, DataFrame]:
 def test_columns_of_every_type_are_those_of_sparks_reader(
     spark: SparkSession, folder: Path, zone: str
 ) -> None:
-    names = [name for name in READ if name not in ("map",)]
-    functions = {f"last_{name}": wf.last(name) for name in names}
+    functions = {f"last_{name}": wf.last(name) for name in READ}
     spark.conf.set("spark.sql.session.timeZone", zone)
     try:
         found, expected = (
@@ -148,7 +147,7 @@ def test_rows_arrive_in_order_of_files_and_rows(spark: SparkSession, folder: Pat
     query = wr.stream(dataset).window(wr.CountWindow(50)).agg(seqs=wf.collect("seq"))
     found = query.using(wr.WinSeq()).ordered().to_df(spark).collect()
     expected = dataset.to_table(columns=["seq"])["seq"].to_pylist()
-    assert sum((row["seqs"] for row in found), []) == expected
+    assert [seq for row in found for seq in row["seqs"]] == expected
 
 
 def test_joins_of_datasets_and_dataframes(spark: SparkSession, folder: Path) -> None:
@@ -191,14 +190,14 @@ def test_files_that_go_or_change_before_they_are_read_are_named(
     copy = shutil.copytree(folder, tmp_path / "copy")
     query = wr.scan(copy).key_by("k").event_time("t").window(SLIDING).agg(n=wf.count())
     gone, other = copy / "p=1" / "1.parquet", copy / "p=0" / "0.parquet"
-    df = query.to_df(spark)
+    first, second = query.to_df(spark), query.to_df(spark)
     content = gone.read_bytes()
     gone.unlink()
     with pytest.raises(Exception, match=r"not found on host .*1\.parquet"):
-        df.collect()
+        first.collect()
     gone.write_bytes(content)
     with pytest.raises(Exception, match=r"has changed since the query was planned; got .*1\.parq"):
-        df.collect()
+        second.collect()
     pq.write_table(pa.table({"k": ["text"], "t": [1]}), other)
     told = refused(query, spark, tmp_path / "results")
     assert "has another type in column 'k'" in told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Partial: TypeAlias = Callable[..., Mapping[str, Any]]
 Combine: TypeAlias = Callable[[list[Mapping[str, Any]]], Rows]
-Paths: TypeAlias = str | PathLike[str] | list[str] | list[PathLike[str]]
+Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 Returns: TypeAlias = Union[str, "DataType"]
 """Names and types of fields: ``"a double, b int"``, or a ``StructType``."""
 
