@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.core.errors import WindrowError
+from windrow.spark.splits import ScannedRows
 
 _HINT = "call to_df(spark), where spark is your session or wr.local_spark()."
 
 
-def check_session(spark: object, df: DataFrame) -> None:
-    """Raise an error if a session is given that is not the DataFrame's."""
+def check_session(spark: object, df: DataFrame | ScannedRows) -> None:
+    """Raise an error if a session is given that is not that of the rows."""
     if spark is not None and _checked(spark) is not df.sparkSession:
-        rule = "a query over a DataFrame runs in the DataFrame's own session"
+        rule = "a query over a DataFrame or a stream runs in the session that this belongs to"
         raise WindrowError(rule, "another session", "call to_df() without it.")
 
 
@@ -26,7 +29,14 @@ def session_of(spark: object) -> SparkSession:
     return active
 
 
+def checked_session(spark: object, step: str, hint: str | None = None) -> SparkSession:
+    """The session, which is the first argument of a step."""
+    # Spark Connect has a class of its own.
+    kind = type(spark)
+    if kind.__name__ == "SparkSession" and kind.__module__.startswith("pyspark."):
+        return cast(SparkSession, spark)
+    raise WindrowError(f"the first argument of {step} is a Spark session", repr(spark), hint)
+
+
 def _checked(spark: object) -> SparkSession:
-    if not isinstance(spark, SparkSession):
-        raise WindrowError("the first argument of to_df is a Spark session", repr(spark), _HINT)
-    return spark
+    return checked_session(spark, "to_df", _HINT)
