@@ -146,6 +146,8 @@ def test_a_stream_goes_on_from_its_checkpoint_when_a_bad_file_is_repaired(
     bad = folder / "3.parquet"
     put(bad, small[3], 1003)
     bad.write_bytes(bad.read_bytes()[:-30])
+    # Spark ignores files that are a week older than others.
+    os.utime(bad, (1003, 1003))
     with pytest.raises(StreamingQueryException, match=r"cannot be read on host .*3\.parquet"):
         run(scanned(spark, folder))
     put(bad, small[3], 1003)
