@@ -75,7 +75,7 @@ def naive_quantile(q: float) -> Callable[[Tuples], Any]:
         below, above = ordered[math.floor(position)], ordered[math.ceil(position)]
         if key(below) == key(above):
             return float(below)
-        return below * (math.ceil(position) - position) + above * (position - math.floor(position))
+        return below + (position - math.floor(position)) * (above - below)
 
     return quantile
 

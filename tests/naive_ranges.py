@@ -46,7 +46,7 @@ def naive_quantile(fraction: float) -> Callable[[list[Any]], float]:
         below, above = ordered[lower], ordered[upper]
         if lower == upper or order_key(below) == order_key(above):
             return float(below)
-        return (upper - position) * float(below) + (position - lower) * float(above)
+        return float(below) + (position - lower) * (float(above) - float(below))
 
     return quantile
 

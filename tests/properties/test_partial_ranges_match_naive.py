@@ -19,7 +19,8 @@ from tests.effort import examples
 from tests.patterns import patterns
 from tests.streams import models_in_milliseconds, rows
 from windrow.core import WindowModel, oracle
-from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, Known, combine_partials
+from windrow.engine.evaluate.partial_ranges import Known, combine_partials
+from windrow.functions.exact_sum import DECIMAL_DIGITS
 
 Ranges = list[tuple[int, int]]
 

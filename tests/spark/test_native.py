@@ -32,6 +32,13 @@ ALL: dict[str, Any] = {
     **REDUCED,
     "sum_m": wf.sum("m"),
     "mean_m": wf.mean("m"),
+    "sum_w": wf.sum("w"),
+    "mean_w": wf.mean("w"),
+    "least_w": wf.min("w"),
+    "var_w": wf.var("w"),
+    "sum_v": wf.sum("v"),
+    "mean_v": wf.mean("v"),
+    "first_v": wf.first("v"),
     "least_s": wf.min("s"),
     "most_m": wf.max("m"),
     "var": wf.var("y"),
@@ -80,7 +87,13 @@ def df(spark: SparkSession) -> DataFrame:
         )
     columns = "k string, t bigint, seq int, x bigint, y double, z double, s string, b tinyint"
     made = spark.createDataFrame(spark.sparkContext.parallelize(rows, 4), columns)
-    return made.selectExpr("*", "cast(y as decimal(12,4)) as m").cache()
+    great = "cast('-12345678901234567890123456789012' as decimal(38,0))"
+    return made.selectExpr(
+        "*",
+        "cast(y as decimal(12,4)) as m",
+        f"cast({great} + cast(y * 1e6 as decimal(18,0)) as decimal(38,0)) as w",
+        "cast(y / 7 as decimal(38,18)) + cast(1e-18 as decimal(38,18)) * x as v",
+    ).cache()
 
 
 def query(df: DataFrame, model: WindowModel, functions: dict[str, Any], **how: Any) -> wr.Query:
@@ -133,6 +146,55 @@ def test_nan_and_zeros_count_alike(df: DataFrame, model: WindowModel) -> None:
             "first": wf.first("z"),
         }
     assert_python_gives_the_same(query(df, model, functions))
+
+
+def test_infinities_count_alike(spark: SparkSession) -> None:
+    inf, nan = float("inf"), float("nan")
+    windows = [
+        [-inf, 1.0, 2.0],
+        [1.0, 2.0, inf],
+        [-inf, inf],
+        [-inf, -inf, 1.0, 5.0],
+        [inf, inf, 1.0],
+        [1.0, 3.0, nan],
+        [-inf, nan],
+        [inf],
+        [-1.7e308, 1.7e308],
+    ]
+    rows = [("a", 1000 * i, x, 0) for i, values in enumerate(windows) for x in values]
+    df = spark.createDataFrame(rows, "k string, t bigint, x double, seq int")
+    functions: dict[str, Any] = {f"p{q}": wf.quantile("x", q / 100) for q in (10, 25, 50, 90)}
+    for function in (wf.sum, wf.mean, wf.median, wf.min, wf.max, wf.mode, wf.count_distinct):
+        functions[function.__name__] = function("x")
+    assert_python_gives_the_same(query(df, wr.TimeWindow("1 ms"), functions))
+    finite = query(
+        df.filter("x > -1e308 or x = -double('inf')"),
+        wr.TimeWindow("1 ms"),
+        {"var": wf.var("x"), "stddev": wf.stddev("x")},
+    )
+    assert_python_gives_the_same(finite)
+
+
+def test_decimals_that_need_too_many_digits_are_an_error_whatever_the_settings(
+    spark: SparkSession,
+) -> None:
+    df = spark.range(2).selectExpr(
+        "'a' as k", "id as t", "0 as seq", "cast(repeat('9', 38) as decimal(38,0)) as x"
+    )
+    total, mean = (query(df, wr.TimeWindow("1 ms"), {"r": f("x")}) for f in (wf.sum, wf.mean))
+    was = spark.conf.get("spark.sql.ansi.enabled") or "true"
+    try:
+        for is_ansi, given in (
+            ("true", total),
+            ("false", total),
+            ("false", mean),
+            ("false", total.using(wr.WinSeq())),
+        ):
+            spark.conf.set("spark.sql.ansi.enabled", is_ansi)
+            with pytest.raises(Exception, match="needs more digits than its type has"):
+                given.to_df().collect()
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", was)
 
 
 @pytest.mark.parametrize("model", [NOT_OVERLAPPING[0], OF_PANES[0]], ids=repr)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from windrow.core.errors import WindrowError, check_distinct
+from windrow.core.errors import WindrowError
+from windrow.core.names import check_names
 from windrow.engine import in_process
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.datasets.pieces import Piece, filter_of, pieces_of
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
 class DatasetSource:
     """A dataset: its queries run in process, batch by batch, or on Spark, whose tasks read it."""
 
+    is_case_sensitive = False
+
     def __init__(self, dataset: ds.Dataset) -> None:
-        check_distinct(dataset.schema.names)
+        check_names(dataset.schema.names, is_case_sensitive=True)
         self.dataset = dataset
         declared = dataset.schema.remove_metadata()
         int96 = frozenset[str]()
@@ -63,6 +67,10 @@ class DatasetSource:
         if column in self.types:
             self._check(column, step)
         return self, column
+
+    def written_as(self, names: Iterable[str]) -> DatasetSource:
+        """The source itself: in datasets case matters."""
+        return self
 
     def _check(self, name: str, step: str) -> None:
         kind = self.scan.declared.field(name).type
@@ -117,7 +125,7 @@ class DatasetSource:
     def check_checkpoint(
         self, query: WindowQuery, pattern: Pattern | None, location: str
     ) -> NoReturn:
-        """Always raises: a query over a dataset is bounded."""
+        """Always raises: a query over a dataset has no checkpoint."""
         raise WindrowError("only a streaming query has a checkpoint", "a dataset")
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:

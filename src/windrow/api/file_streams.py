@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
@@ -40,7 +41,7 @@ class FileStreamSource:
     ) -> None:
         self.spark, self.files, self.folder = spark, files, folder
         self.address, self.most_files = address, most_files
-        self.types = files.types
+        self.types, self.is_case_sensitive = files.types, files.is_case_sensitive
 
     @staticmethod
     def at(
@@ -78,6 +79,10 @@ class FileStreamSource:
         """The name of a column that can be read; files do not support expressions."""
         _, name = self.files.resolve(column, step)
         return self, name
+
+    def written_as(self, names: Iterable[str]) -> FileStreamSource:
+        """The source itself: in files case matters."""
+        return self
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> NoReturn:
         """Always raises: a stream has no end."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from windrow.api.sources import Data, source_of
+from windrow.api.sources import Data, source_of, told_apart
 from windrow.core.calls import checks_call
 from windrow.core.checks import number, one_of, path_of
 from windrow.core.durations import Duration, microseconds
@@ -106,27 +106,34 @@ def join(
     from windrow.engine.joins.join_query import JoinQuery
     from windrow.patterns.joins import Strategy
 
-    sources: Any = (
+    sources: list[Any] = [
         source_of(left, "the left side of join"),
         source_of(right, "the right side of join"),
-    )
+    ]
     sources = _matched(sources, f"{type(left).__name__} and {type(right).__name__}")
-    schemas = sources[0].schema, sources[1].schema
+    predicate = _predicate(on)
     lengths, by_count = _lengths(within)
     one_of(strategy, get_args(Strategy), "strategy")
     _check_is_grid(strategy, layout=layout, partitions=partitions, rates=rates)
+    times = _times(time, by_count)
+    for side in (0, 1):
+        named = [name for term in predicate.terms for name in term.columns(side) or ()]
+        sources[side] = sources[side].written_as([*named, times[side]] if times else named)
+    schemas = sources[0].schema, sources[1].schema
     query = JoinQuery(
         schemas=schemas,
-        on=_predicate(on).bind(*schemas),
+        on=predicate.bind(*schemas),
         lengths=lengths,
         by_count=by_count,
-        time=_times(time, by_count),
+        time=times,
         delay=_delay(delay),
         how=_how(how),
         prefixes=_prefixes(prefixes),
     )
-    check(query)
-    made = Join(sources, query, layout, degree, partitions, strategy, _rates(rates))
+    check(query, is_case_sensitive=sources[0].is_case_sensitive)
+    made = Join(
+        (sources[0], sources[1]), query, layout, degree, partitions, strategy, _rates(rates)
+    )
     made.choice()
     return made
 
@@ -222,16 +229,19 @@ class Join:
 
     @checks_call
     def to_df(
-        self, spark: SparkSession | None = None, observation: Observation | str | None = None
+        self,
+        spark: SparkSession | Observation | str | None = None,
+        observation: Observation | str | None = None,
     ) -> DataFrame:
         """The results as a lazy DataFrame, which is streaming if a side is a stream.
 
         Datasets are read by the tasks of the session ``spark``, by default the active one. A
         DataFrame has a session of its own.
 
-        An ``observation`` counts the rows without a time as ``dropped``. On a stream it is a name,
-        by default ``"windrow"``. Every progress report then shows, under this name, the number of
-        rows dropped in its batch: rows without a time and rows that came too late.
+        An ``observation``, which may also come first, counts the rows without a time as
+        ``dropped``. On a stream it is a name, by default ``"windrow"``. Every progress report then
+        shows, under this name, the number of rows dropped in its batch: rows without a time and
+        rows that came too late.
         """
         if self._tables is not None:
             rule = "to_df runs joins of Spark DataFrames and datasets"
@@ -239,17 +249,32 @@ class Join:
             raise WindrowError(rule, "tables", hint)
         from windrow.spark.joins import bounded_join, stream_join
 
-        session, sides = self._on_spark(spark)
+        given, observed = told_apart(spark, observation)
+        session, sides = self._on_spark(given)
         if not self._is_stream:
-            return bounded_join(self.query, self.stages(session), sides, observation)
+            return bounded_join(self.query, self.stages(session), sides, observed)
         return stream_join(
             self.query,
             self.stages(session),
             self._identity(),
             sides,
             is_given=self._is_given,
-            observation=observation,
+            observation=observed,
         )
+
+    @checks_call
+    def check_checkpoint(self, location: str | PathLike[str]) -> None:
+        """Raise unless this join can continue from the checkpoint, or begin there as a new one.
+
+        See ``Query.check_checkpoint``.
+        """
+        if not self._is_stream:
+            given = "bounded DataFrames" if self._tables is None else "tables"
+            raise WindrowError("only a streaming query has a checkpoint", given)
+        from windrow.spark.checkpoint import refuse_other_checkpoint
+
+        spark = self._frames[0].sparkSession
+        refuse_other_checkpoint(spark, path_of(location, "location"), self._identity())
 
     def _on_spark(self, spark: SparkSession | None) -> tuple[SparkSession, Sides]:
         """The session, and both sides as rows in it."""
@@ -265,20 +290,6 @@ class Join:
             )
         )
         return session, (left, right)
-
-    @checks_call
-    def check_checkpoint(self, location: str | PathLike[str]) -> None:
-        """Raise unless this join can continue from the checkpoint, or begin there as a new one.
-
-        See ``Query.check_checkpoint``.
-        """
-        if not self._is_stream:
-            given = "tables" if self._session is None else "bounded DataFrames"
-            raise WindrowError("only a streaming query has a checkpoint", given)
-        from windrow.spark.checkpoint import refuse_other_checkpoint
-
-        spark = self._frames[0].sparkSession
-        refuse_other_checkpoint(spark, path_of(location, "location"), self._identity())
 
     @property
     def _is_stream(self) -> bool:
@@ -306,7 +317,7 @@ class Join:
         print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs))
 
 
-def _matched(sources: Any, got: str) -> Any:
+def _matched(sources: list[Any], got: str) -> list[Any]:
     """Both sides as sources that a join can run over; a table beside a dataset becomes one."""
     from windrow.api.datasets import DatasetSource
     from windrow.api.tables import TableSource
@@ -315,9 +326,9 @@ def _matched(sources: Any, got: str) -> Any:
     if DatasetSource in kinds and TableSource in kinds:
         import pyarrow.dataset as ds
 
-        return tuple(
+        return [
             DatasetSource(ds.dataset(s.table)) if isinstance(s, TableSource) else s for s in sources
-        )
+        ]
     if TableSource in kinds and len(kinds) > 1:
         rule = "both sides of a join must be DataFrames or datasets, or tables or datasets"
         raise WindrowError(rule, got)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 
-from windrow.api.sources import Data, Source, source_of
+from windrow.api.sources import Data, Source, source_of, told_apart
 from windrow.core.aggregate import Aggregate
 from windrow.core.calls import checks_call
 from windrow.core.checks import one_of, path_of
@@ -16,6 +16,7 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import WindowModel
+from windrow.core.types import is_comparable, is_plain, refused
 from windrow.core.window import Window
 from windrow.patterns import KeyFarm, Pattern, check_pattern
 
@@ -126,8 +127,8 @@ class Query:
         query, names = self._resolved("key_by", columns)
         for name in names:
             kind = query.source.types[name]
-            if kind.startswith(("map", "array")):
-                raise WindrowError("a key cannot be a map or an array", f"{name!r} of {kind}")
+            if not is_comparable(kind):
+                raise refused("a key must be of plain values, or of structs of them", kind, name)
         return replace(query, keys=names)._checked()
 
     @checks_call
@@ -174,8 +175,8 @@ class Query:
         query, names = self._resolved("order_by", columns)
         for name in names:
             kind = query.source.types[name]
-            if kind.startswith(("map", "array", "struct")):
-                raise WindrowError("order_by takes columns of plain values", f"{name!r} of {kind}")
+            if not is_plain(kind):
+                raise refused("order_by takes columns of plain values", kind, name)
         return replace(query, ordered_by=names)._checked()
 
     @checks_call
@@ -185,9 +186,11 @@ class Query:
             hint = "for example wr.CountWindow(1000, slide=10)."
             raise WindrowError("window takes a window model", repr(model), hint)
         one_of(open_windows, ("emit", "drop"), "open_windows")
-        self._resolved(type(model).__name__, model.columns, at_least=0)
-        model.check_types(self.source.types)
-        return replace(self, model=model, open_windows=open_windows)._checked()
+        query, names = self._resolved(type(model).__name__, model.columns, at_least=0)
+        if names != model.columns:
+            model = model.with_columns(names)
+        model.check_types(query.source.types)
+        return replace(query, model=model, open_windows=open_windows)._checked()
 
     @checks_call
     def agg(self, /, *unnamed: object, **functions: Aggregate[Any, Any, Any]) -> Query:
@@ -200,7 +203,8 @@ class Query:
         for name, function in functions.items():
             query, columns = query._resolved(name, function.columns, at_least=0)
             named[name] = function
-            if any(not isinstance(c, str) for c in function.columns):
+            # Not compared: an expression would give another one.
+            if any(own is not c for own, c in zip(columns, function.columns, strict=True)):
                 named[name] = copy(function)
                 named[name].columns = columns
         return query._computing(Aggregation(named))
@@ -257,22 +261,28 @@ class Query:
 
     @checks_call
     def to_df(
-        self, spark: SparkSession | None = None, observation: Observation | str | None = None
+        self,
+        spark: SparkSession | Observation | str | None = None,
+        observation: Observation | str | None = None,
     ) -> DataFrame:
         """The results as a lazy Spark DataFrame; for queries over DataFrames and datasets.
 
         A dataset is read by the tasks of the session ``spark``, by default the active one. A
         DataFrame has a session of its own.
 
-        An ``observation`` counts the rows without a time or delta attribute as ``dropped``. On a
-        stream it is a name, by default ``"windrow"``. Every progress report of the streaming query
-        then shows, under this name, the number of rows dropped in its batch: rows without a time or
-        delta attribute and rows that came too late for every window.
+        An ``observation``, which may also come first, counts the rows without a time or delta
+        attribute as ``dropped``. On a stream it is a name, by default ``"windrow"``. Every progress
+        report of the streaming query then shows, under this name, the number of rows dropped in
+        its batch: rows without a time or delta attribute and rows that came too late for every
+        window.
         """
-        query = self._complete()
-        ordered = self.is_ordered
+        session, observed = told_apart(spark, observation)
         return self.source.to_df(
-            query, self.pattern, spark, ordered=ordered, observation=observation
+            self._complete(),
+            self.pattern,
+            session,
+            ordered=self.is_ordered,
+            observation=observed,
         )
 
     @checks_call
@@ -323,7 +333,7 @@ class Query:
         from windrow.api.checks import check_columns, check_result_names
 
         query = self.window_query()
-        check_result_names(query)
+        check_result_names(query, is_case_sensitive=self.source.is_case_sensitive)
         check_columns(query)
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
 
 from windrow.core.errors import WindrowError
@@ -24,6 +24,8 @@ class Source(Protocol):
     """Rows with named columns of known types; a source raises an error for what it cannot do."""
 
     types: dict[str, str]
+    is_case_sensitive: bool
+    """Whether two columns of a result may have names that differ only in case."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -31,6 +33,9 @@ class Source(Protocol):
 
     def resolve(self, column: object, step: str) -> tuple[Source, str]:
         """A source that has the column or expression, and its name there."""
+
+    def written_as(self, names: Iterable[str]) -> Source:
+        """The source whose columns have these names, if only case tells theirs from them."""
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""
@@ -76,6 +81,16 @@ def source_of(data: object, step: str) -> Source:
             "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df).",
         )
     return found
+
+
+def told_apart(
+    spark: SparkSession | Observation | str | None, observation: Observation | str | None
+) -> tuple[SparkSession | None, Observation | str | None]:
+    """The session and the observation: ``to_df`` takes either as its only argument."""
+    # By name: there are two such classes, one of them in Spark Connect.
+    is_observation = isinstance(spark, str) or type(spark).__name__ == "Observation"
+    given: Any = spark
+    return (None, given) if is_observation and observation is None else (given, observation)
 
 
 def _is_dataset(data: object) -> bool:

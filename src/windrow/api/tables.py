@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.errors import WindrowError, check_distinct
+from windrow.core.errors import WindrowError
+from windrow.core.names import check_names
 from windrow.engine import in_process
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.datasets.steps import Step
@@ -21,8 +22,10 @@ from windrow.planner.explain import explain
 class TableSource:
     """A table in memory: its queries run in process."""
 
+    is_case_sensitive = False
+
     def __init__(self, table: pa.Table) -> None:
-        check_distinct(table.schema.names)
+        check_names(table.schema.names, is_case_sensitive=True)
         self.table = table
         self.types = {f.name: type_name(f.type) for f in table.schema}
 
@@ -36,6 +39,10 @@ class TableSource:
         if not isinstance(column, str):
             raise WindrowError(f"{step} takes names of columns", repr(column))
         return self, column
+
+    def written_as(self, names: Iterable[str]) -> TableSource:
+        """The source itself: in tables case matters."""
+        return self
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""

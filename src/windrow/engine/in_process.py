@@ -11,6 +11,7 @@ import pyarrow as pa
 from windrow.core.errors import WindrowError
 from windrow.core.watermark import BEGINNING, END_OF_STREAM, final_watermark
 from windrow.engine.columns.arrays import to_microseconds
+from windrow.engine.columns.held import as_schema
 from windrow.engine.datasets.steps import Step
 from windrow.engine.intake import window_tuples
 from windrow.engine.stages.nodes import Stages
@@ -123,5 +124,5 @@ def _gathered(
         table = schema.empty_table()
     else:
         table = in_order(query, tables) if ordered else pa.concat_tables(tables)
-        table = table.cast(schema)
+        table = as_schema(table, schema)
     return table.replace_schema_metadata({DROPPED: str(dropped).encode()})

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Int64s = NDArray[np.int64]
+TakenAs = Literal["floats", "exactly"]
+"""How a function takes decimals: as the nearest floats, or as the integers that Arrow holds."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,8 @@ class Values:
 
     ``values`` holds int64 or float64, or objects for results that are lists or dicts. Where
     ``valid`` is false the value is null, whatever ``values`` holds. If ``valid`` is None, no value
-    is null.
+    is null. With a ``scale``, the values are decimals: wide integers, see
+    :mod:`windrow.kernels.wide_integers`, divided by ``10**scale``.
 
     >>> Values.where(np.array([True, False]), np.array([7, 0])).to_list()
     [7, None]
@@ -27,11 +30,14 @@ class Values:
 
     values: NDArray[Any]
     valid: NDArray[np.bool_] | None = None
+    scale: int | None = None
 
     @classmethod
-    def where(cls, valid: NDArray[np.bool_], values: NDArray[Any]) -> Values:
+    def where(
+        cls, valid: NDArray[np.bool_], values: NDArray[Any], scale: int | None = None
+    ) -> Values:
         """The values, null where ``valid`` is false."""
-        return cls(values, None if valid.all() else valid)
+        return cls(values, None if valid.all() else valid, scale)
 
     @classmethod
     def of_objects(cls, results: Sequence[Any]) -> Values:
@@ -68,6 +74,12 @@ class Columnar(ABC):
     """Whether the function needs only the order and the equality of values, which codes keep.
 
     It need not be set for functions whose results consist of a column's values.
+    """
+
+    takes_decimals: ClassVar[TakenAs | None] = None
+    """How the function takes columns of decimals, unless it takes codes.
+
+    If None, windows of decimals are computed row by row.
     """
 
     @abstractmethod

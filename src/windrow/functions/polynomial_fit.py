@@ -15,8 +15,8 @@ from windrow.core.errors import WindrowError, received
 from windrow.functions.columnar import Columnar, Int64s, Values, skip_nulls
 from windrow.functions.types import require_numeric
 
-Points = tuple[tuple[int, float, float], ...]
-"""``(position, y, x)`` in order of position."""
+Points = tuple[tuple[int, Any, Any], ...]
+"""``(position, y, x)`` in order of position; y and x are ints or floats."""
 _HIGHEST = 100
 """Beyond this degree, and in fact long before it, float64 cannot hold a useful fit."""
 
@@ -24,6 +24,7 @@ _HIGHEST = 100
 class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
     """Runs of points; positions keep them in order, however they are combined."""
 
+    takes_decimals = "floats"
     returns = "array<double>"
     takes_position = True
 
@@ -43,8 +44,9 @@ class PolynomialFit(Commutative[Any, Points, list[float] | None], Columnar):
         return self.returns
 
     def lift(self, value: Any) -> Points:
-        position, y, x = value
-        return ((position, float(y), float(x)),)
+        position, *point = value
+        y, x = (v if isinstance(v, int) else float(v) for v in point)
+        return ((position, y, x),)
 
     def combine(self, a: Points, b: Points) -> Points:
         return self.combine_all((a, b))
@@ -72,8 +74,13 @@ def polynomial_fit(y: str, x: str, degree: int) -> PolynomialFit:
     """The coefficients, in ascending powers of ``x``, of the least-squares polynomial for ``y``.
 
     The fit uses the Levenberg-Marquardt method. The result is null if there are at most ``degree``
-    distinct x, or if a coordinate is not finite. Points with a null coordinate are skipped. If x is
-    far from 0 compared with its spread, as timestamps are, subtract a nearby constant first.
+    distinct x, or if a coordinate is not finite. Points with a null coordinate are skipped.
+
+    The coefficient of ``x**k`` is exact to 1e-9 of itself or of ``max(|y|) / |x|**k``, whichever is
+    greater, if ``(|x| / half the width of the window) ** degree`` is at most 1e18, as for
+    microseconds since 1970 in windows of four seconds at degree 2. To compute values of a
+    polynomial so far from 0, a double has too few digits: subtract a nearby constant from x before
+    the fit.
 
     >>> fit = polynomial_fit("y", "x", degree=2).over([(1, 0), (2, 1), (5, 2), (10, 3)])
     >>> [round(c, 6) + 0.0 for c in fit]

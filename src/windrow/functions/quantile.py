@@ -22,6 +22,7 @@ Ordered = tuple[Any, ...]
 class Quantile(Commutative[Any, Ordered, float], Columnar):
     """Sorted runs of values, merged into the sorted window."""
 
+    takes_decimals = "floats"
     function = "quantile"
 
     def __init__(self, column: str, q: float) -> None:
@@ -54,8 +55,8 @@ class Quantile(Commutative[Any, Ordered, float], Columnar):
         below, above = partial[math.floor(position)], partial[math.ceil(position)]
         if sort_key(below) == sort_key(above):
             return float(below)
-        nearness = position - math.floor(position)
-        return (1 - nearness) * float(below) + nearness * float(above)
+        lower = float(below)
+        return lower + (position - math.floor(position)) * (float(above) - lower)
 
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
         from windrow.kernels.order_statistics import quantile_ranges
@@ -77,8 +78,9 @@ class Median(Quantile):
 def quantile(column: str, q: float) -> Quantile:
     """The exact q-quantile, a double, as in Spark's ``percentile``.
 
-    It is the value at position ``q * (n - 1)`` of the n values in order, interpolated linearly
-    between its neighbours. NaN is greater than any other number.
+    It is the value at position ``p = q * (n - 1)`` of the n values in order. Between two different
+    values it is ``below + (p - floor(p)) * (above - below)``, in the arithmetic of doubles: NaN
+    just above -infinity, infinity just below infinity. NaN is greater than any other number.
 
     >>> quantile("x", 0.25).over([4, 1, None, 2])
     1.5

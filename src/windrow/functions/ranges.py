@@ -27,20 +27,30 @@ def are_ordered(lo: Int64s, hi: Int64s) -> bool:
 
 
 def reduce_ranges(
-    values: NDArray[Any], lo: Int64s, hi: Int64s, operation: Literal["sum", "min", "max"]
+    values: NDArray[Any],
+    lo: Int64s,
+    hi: Int64s,
+    operation: Literal["sum", "min", "max"],
+    lost: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """The sum, least or greatest value of each range.
 
-    Sums are differences of running sums. Extremes come from a block scan if the ranges are in
-    order, and otherwise from the overlapping sparse table, since they are idempotent.
+    Wide integers are only summed, in 256 bits. If the values are rounded sums, ``lost`` is what
+    rounding has lost of each. Sums are differences of running sums. Extremes come from a block scan
+    if the ranges are in order, and otherwise from the overlapping sparse table, since they are
+    idempotent.
 
     >>> reduce_ranges(np.array([4, 1, 3]), np.array([0, 1]), np.array([2, 3]), "max")
     array([4, 3])
     """
+    if values.dtype.kind == "V":
+        from windrow.kernels.wide_integers import sum_wide_ranges
+
+        return sum_wide_ranges(values, lo, hi)
     if operation == "sum":
         from windrow.kernels.prefix_difference import sum_ranges
 
-        return sum_ranges(values, lo, hi)
+        return sum_ranges(values, lo, hi, lost)
     if are_ordered(lo, hi):
         from windrow.kernels.block_scan import scan_ranges
 
@@ -48,6 +58,18 @@ def reduce_ranges(
     from windrow.kernels.sparse_table import overlapping_ranges
 
     return overlapping_ranges(values, lo, hi, operation)
+
+
+def sum_ranges_with_loss(values: NDArray[Any], lo: Int64s, hi: Int64s) -> Partials:
+    """The sum of each range of floats, and what rounding has lost of it.
+
+    >>> sum_ranges_with_loss(np.array([1e16, 1.0]), np.array([0]), np.array([2]))
+    (array([1.e+16]), array([1.]))
+    """
+    from windrow.kernels.block_scan import scan_sums
+    from windrow.kernels.columns import as_column, as_ranges
+
+    return scan_sums(as_column(values), None, *as_ranges(lo, hi, len(values)))
 
 
 def combine_ranges(

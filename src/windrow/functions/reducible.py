@@ -25,7 +25,7 @@ class Reduction:
     op: Literal["count", "sum", "min", "max"]
     column: int | None = None
     as_float: bool = False
-    """Whether integers are reduced as float64, which does not overflow."""
+    """Whether integers are reduced as float64, which does not overflow. Decimals never are."""
 
 
 class Reducible(Columnar):
@@ -40,6 +40,13 @@ class Reducible(Columnar):
     def lower_reductions(self, partials: Sequence[NDArray[Any]]) -> Values:
         """The results of many windows, given one array per reduction."""
 
+    def lower_decimals(self, partials: Sequence[NDArray[Any]], scale: int) -> Values:
+        """The same where sums are of decimals with this scale, as integers of 256 bits.
+
+        Needed if the function takes decimals exactly.
+        """
+        raise NotImplementedError(f"{self!r} of decimals")
+
     def over_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Values:
         partials = []
         for reduction in self.reductions:
@@ -47,12 +54,15 @@ class Reducible(Columnar):
                 partials.append(hi - lo)
                 continue
             (values,), first, last = skip_nulls([columns[reduction.column]], lo, hi)
-            if reduction.as_float:
+            if reduction.as_float and columns[reduction.column].scale is None:
                 values = values.astype(np.float64, copy=False)
             if reduction.op == "count":
                 partials.append(last - first)
             else:
                 partials.append(reduce_ranges(values, first, last, reduction.op))
+        scale = columns[0].scale if columns else None
+        if scale is not None:
+            return self.lower_decimals(partials, scale)
         return self.lower_reductions(partials)
 
 

@@ -23,6 +23,7 @@ Front = tuple[tuple[int, Point], ...]
 class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
     """Skylines of parts; the whole's skyline is their points that no other part dominates."""
 
+    takes_decimals = "floats"
     empty: ClassVar[Any] = []
     takes_position = True
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 
 from windrow.core.errors import WindrowError
-
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
-FLOATS = ("float", "double")
+from windrow.core.types import FLOATS, INTEGERS, is_plain, refused
 
 
 def quoted_field(name: str) -> str:
@@ -33,5 +31,30 @@ def require_numeric(function: str, *types: str) -> None:
 
 def require_orderable(function: str, type_name: str) -> None:
     """Raise if the values of a column have no order."""
-    if type_name.startswith(("array", "struct", "map", "void")):
-        raise WindrowError(f"{function} takes columns that can be ordered", f"one of {type_name}")
+    if not is_plain(type_name):
+        raise refused(f"{function} takes columns that can be ordered", type_name)
+
+
+MOST_DIGITS = 38
+"""The most digits a decimal can have."""
+
+
+def decimal_digits(type_name: str) -> tuple[int, int] | None:
+    """The precision and the scale of a decimal type; None for other types.
+
+    >>> decimal_digits("decimal(10,2)"), decimal_digits("double")
+    ((10, 2), None)
+    """
+    if not type_name.startswith("decimal"):
+        return None
+    precision, scale = map(int, re.findall(r"\d+", type_name))
+    return precision, scale
+
+
+def decimal_type(precision: int, scale: int) -> str:
+    """The decimal type with so many digits, or as many as there can be.
+
+    >>> decimal_type(42, 4)
+    'decimal(38,4)'
+    """
+    return f"decimal({min(precision, MOST_DIGITS)},{min(scale, MOST_DIGITS)})"

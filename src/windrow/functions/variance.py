@@ -28,6 +28,8 @@ class Var(Commutative[Any, Moments, float | None], Columnar):
     NaN or an infinity among the values makes the variance NaN, as in Spark.
     """
 
+    takes_decimals = "floats"
+
     def result_type(self, *inputs: str) -> str:
         require_numeric(self.name.lower(), *inputs)
         return "double"

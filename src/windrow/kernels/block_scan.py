@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from windrow.kernels.columns import Column, Positions, as_column, as_ranges
-from windrow.kernels.compensated import SHRINK, exact_sum_lowered, two_sum
+from windrow.kernels.compensated import SHRINK, sum_with_loss, two_sum
 from windrow.kernels.compiled import compiled
 from windrow.kernels.operators import CODES, Operator, combine, identity
 from windrow.kernels.segmented_scan import Combine, Partials, combine_across, fill_empty
@@ -44,7 +44,7 @@ def scan_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike, operator: Opera
     column = as_column(values)
     first, last = as_ranges(lo, hi, len(column))
     if operator == "add" and column.dtype.kind == "f":
-        return _sum_floats(column, first, last)
+        return scan_sums(column, None, first, last)[0]
     neutral = identity(operator, column.dtype)
     results = np.empty(len(first), dtype=column.dtype)
     _scan(column, first, last, CODES[operator], neutral, results)
@@ -94,7 +94,7 @@ def _place_anchors(lo: Positions, hi: Positions) -> Positions:
 
 
 @compiled
-def _longest(lo: Positions, hi: Positions) -> int:
+def longest_of(lo: Positions, hi: Positions) -> int:
     longest = 0
     for r in range(lo.shape[0]):
         longest = max(longest, hi[r] - lo[r])
@@ -105,7 +105,7 @@ def _longest(lo: Positions, hi: Positions) -> int:
 def _scan(
     values: Column, lo: Positions, hi: Positions, code: int, neutral: Any, results: Column
 ) -> None:
-    behind = np.empty(_longest(lo, hi) + 1, dtype=values.dtype)
+    behind = np.empty(longest_of(lo, hi) + 1, dtype=values.dtype)
     start, anchor, reached, ahead = 0, -1, 0, neutral
     for r in range(lo.shape[0]):
         low, high = lo[r], hi[r]
@@ -125,42 +125,60 @@ def _scan(
         results[r] = combine(code, behind[low - start], ahead)
 
 
-def _sum_floats(values: Column, lo: Positions, hi: Positions) -> NDArray[np.float64]:
-    results = np.empty(len(lo), dtype=np.float64)
-    _scan_sums(values, lo, hi, results)
-    broken = np.flatnonzero(~np.isfinite(results))
+def scan_sums(
+    values: Column, lost: Column | None, lo: Positions, hi: Positions
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The sum of each range [lo, hi) of floats, and what rounding it has lost.
+
+    ``lost`` is what the values themselves have lost, if they are sums.
+
+    >>> values, lo, hi = as_column([1e16, 1.0, 2.0]), *as_ranges([0, 1], [2, 3], 3)
+    >>> scan_sums(values, None, lo, hi)
+    (array([1.e+16, 3.e+00]), array([1., 0.]))
+    """
+    sums, sums_lost = np.empty(len(lo)), np.empty(len(lo))
+    _scan_sums(values, lost, lo, hi, sums, sums_lost)
+    broken = np.flatnonzero(~np.isfinite(sums))
     if len(broken):
         # A partial may have overflowed although the sum does not; shrunk values cannot overflow.
-        shrunk = np.empty(len(broken), dtype=np.float64)
-        _scan_sums(as_column(values * SHRINK), lo[broken], hi[broken], shrunk)
+        shrunk, shrunk_lost = np.empty(len(broken)), np.empty(len(broken))
+        small_lost = None if lost is None else as_column(lost * SHRINK)
+        small = as_column(values * SHRINK)
+        _scan_sums(small, small_lost, lo[broken], hi[broken], shrunk, shrunk_lost)
         with np.errstate(over="ignore"):
-            results[broken] = shrunk / SHRINK
-    return results
+            sums[broken], sums_lost[broken] = shrunk / SHRINK, shrunk_lost / SHRINK
+    return sums, sums_lost
 
 
 @compiled
-def _scan_sums(values: Column, lo: Positions, hi: Positions, results: Column) -> None:
+def _scan_sums(
+    values: Column, lost: Any, lo: Positions, hi: Positions, sums: Column, sums_lost: Column
+) -> None:
     # Like _scan, but each running sum comes with the sum of its rounding errors.
-    longest = _longest(lo, hi)
+    longest = longest_of(lo, hi)
     behind = np.empty(longest + 1, dtype=np.float64)
     behind_lost = np.empty(longest + 1, dtype=np.float64)
     start, anchor, reached, ahead, ahead_lost = 0, -1, 0, 0.0, 0.0
     for r in range(lo.shape[0]):
         low, high = lo[r], hi[r]
         if low == high:
-            results[r] = 0.0
+            sums[r] = sums_lost[r] = 0.0
             continue
         if low > anchor or low < start or high < reached:
             start, anchor, reached, ahead, ahead_lost = low, high, high, 0.0, 0.0
             behind[high - low] = behind_lost[high - low] = 0.0
             total, total_lost = 0.0, 0.0
             for i in range(high - 1, low - 1, -1):
-                total, lost = two_sum(values[i], total)
-                total_lost += lost
+                total, rounding = two_sum(values[i], total)
+                total_lost += rounding
+                if lost is not None:
+                    total_lost += lost[i]
                 behind[i - low], behind_lost[i - low] = total, total_lost
         for i in range(reached, high):
-            ahead, lost = two_sum(ahead, values[i])
-            ahead_lost += lost
+            ahead, rounding = two_sum(ahead, values[i])
+            ahead_lost += rounding
+            if lost is not None:
+                ahead_lost += lost[i]
         reached = high
         older, older_lost = behind[low - start], behind_lost[low - start]
-        results[r] = exact_sum_lowered(older, older_lost, ahead, ahead_lost)
+        sums[r], sums_lost[r] = sum_with_loss(older, older_lost, ahead, ahead_lost)

@@ -25,16 +25,16 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
 
 
 @compiled
-def exact_sum_lowered(head: float, lost: float, other: float, other_lost: float) -> float:
-    """The sum of two sums that carry their rounding errors, as one float.
+def sum_with_loss(head: float, lost: float, other: float, other_lost: float) -> tuple[float, float]:
+    """The sum of two sums that carry their rounding errors, with its own rounding error.
 
     If a head is not finite, its rounding error means nothing. Then the heads alone decide, by the
-    rules of IEEE arithmetic.
+    rules of IEEE arithmetic, and nothing is lost.
 
-    >>> exact_sum_lowered(1e16, 1.0, -1e16, 0.5)
-    1.5
+    >>> sum_with_loss(1e16, 1.0, -1e16, 0.5)
+    (1.5, 0.0)
     """
     total, rounding = two_sum(head, other)
     if not isfinite(total):
-        return total
-    return total + (rounding + (lost + other_lost))
+        return total, 0.0
+    return two_sum(total, rounding + (lost + other_lost))

@@ -23,8 +23,8 @@ def quantile_ranges(
     """The exact quantiles of each range [lo, hi): one row per range, one column per fraction.
 
     As in Spark's ``percentile``, a quantile is at position ``fraction * (n - 1)`` of the n sorted
-    values, linearly interpolated between the two neighbours. NaN is greater than any other number.
-    An empty range gives NaN.
+    values; between two of them it is ``below + share * (above - below)``, in the arithmetic of
+    floats. NaN is greater than any other number. An empty range gives NaN.
 
     Ordering: lo and hi non-decreasing. Any other order gives correct results, but each step costs
     the distance it moves.
@@ -115,8 +115,8 @@ def _slide_quantiles(
             if below == above:
                 results[r, f] = distinct[below]
             else:
-                lower_part = (upper - position) * distinct[below]
-                results[r, f] = lower_part + (position - lower) * distinct[above]
+                step = distinct[above] - distinct[below]
+                results[r, f] = distinct[below] + (position - lower) * step
 
 
 @compiled

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from windrow.kernels.columns import Column, Positions, as_column, read_only
+from windrow.kernels.compensated import two_sum
 from windrow.kernels.compiled import compiled
 from windrow.kernels.groups import number_groups
 from windrow.kernels.operators import Operator, identity
@@ -26,7 +27,8 @@ class PanePartials:
     """The partials of the panes that hold a tuple, in order of key and pane.
 
     ``rows`` counts tuples, ``counts`` the valid values. What was not wanted is None. ``sums``,
-    ``minima`` and ``maxima`` are the operator's identity where no value is valid.
+    ``minima`` and ``maxima`` are the operator's identity where no value is valid. ``lost`` is what
+    rounding has lost of sums of floats.
     """
 
     keys: Positions
@@ -34,6 +36,7 @@ class PanePartials:
     rows: Positions
     counts: Positions
     sums: Column | None
+    lost: Column | None
     minima: Column | None
     maxima: Column | None
 
@@ -53,8 +56,9 @@ def reduce_panes(
 
     ``keys`` are codes in [0, n_keys). Pane p is [origin + p*length, origin + (p+1)*length) of
     ``times``, which may also be ranks, or pane indices with length 1. A value that is not
-    ``valid`` only counts as a row. Sums of int64 are exact modulo 2**64; NaN is greater than any
-    other number, as in Spark: max is NaN if any value is, min only if all are.
+    ``valid`` only counts as a row. Sums of int64 are exact modulo 2**64; those of float64 come with
+    what rounding has lost. NaN is greater than any other number, as in Spark: max is NaN if any
+    value is, min only if all are.
 
     The result is collected in a dense table of keys and panes if that has at most 4 cells per
     tuple. Otherwise only the occupied cells are kept, which sorting finds.
@@ -118,8 +122,8 @@ def _number_cells(
     return groups, codes // stride, codes % stride if distinct is None else distinct[codes % stride]
 
 
-Tables = tuple[Positions, Any, Any, Any, Any]
-"""rows, counts, sums, minima, maxima: None for what is not wanted."""
+Tables = tuple[Positions, Any, Any, Any, Any, Any]
+"""rows, counts, sums, lost, minima, maxima: None for what is not wanted."""
 
 
 def allocate(
@@ -132,6 +136,7 @@ def allocate(
         np.zeros(n_cells, dtype=np.int64),
         np.zeros(n_cells, dtype=np.int64) if masked else None,
         filled("sum", "add"),
+        filled("sum", "add") if dtype.kind == "f" else None,
         filled("min", "min"),
         filled("max", "max"),
     )
@@ -140,7 +145,23 @@ def allocate(
 def gather(tables: Tables, cells: Positions, keys: Positions, panes: Positions) -> PanePartials:
     rows = tables[0][cells]
     counts, *others = (None if table is None else table[cells] for table in tables[1:])
-    return PanePartials(keys, panes, rows, rows if counts is None else counts, *others)
+    return partials_of(keys, panes, rows, counts, *others)
+
+
+def partials_of(
+    keys: Positions,
+    panes: Positions,
+    rows: Positions,
+    counts: Any,
+    sums: Any,
+    lost: Any,
+    *extremes: Any,
+) -> PanePartials:
+    if lost is not None:
+        lost = np.where(np.isfinite(sums), lost, 0.0)
+    return PanePartials(
+        keys, panes, rows, rows if counts is None else counts, sums, lost, *extremes
+    )
 
 
 @compiled
@@ -155,6 +176,7 @@ def _reduce(
     rows: Positions,
     counts: Any,
     sums: Any,
+    lost: Any,
     minima: Any,
     maxima: Any,
 ) -> None:
@@ -171,13 +193,16 @@ def _reduce(
             if not valid[i]:
                 continue
             counts[cell] += 1
-        add_value(values[i], cell, sums, minima, maxima)
+        add_value(values[i], cell, sums, lost, minima, maxima)
 
 
 @compiled
-def add_value(value: Any, cell: Any, sums: Any, minima: Any, maxima: Any) -> None:
+def add_value(value: Any, cell: Any, sums: Any, lost: Any, minima: Any, maxima: Any) -> None:
     """Add a value to the partials of its cell that are not None."""
-    if sums is not None:
+    if lost is not None:
+        sums[cell], rounding = two_sum(sums[cell], value)
+        lost[cell] += rounding
+    elif sums is not None:
         sums[cell] += value
     # Always write: a branch would be hard to predict, and a write is cheap.
     if minima is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from windrow.kernels.block_scan import scan_ranges
+from windrow.kernels.block_scan import scan_sums
 from windrow.kernels.columns import Column, Positions, as_column, as_ranges
 from windrow.kernels.compensated import two_sum
 from windrow.kernels.compiled import compiled
@@ -15,8 +17,12 @@ TOLERANCE = 2.0**-40
 """A difference is not used if its possible error is a greater share of it."""
 
 
-def sum_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> Column:
+def sum_ranges(
+    values: ArrayLike, lo: ArrayLike, hi: ArrayLike, lost: ArrayLike | None = None
+) -> Column:
     """The sum of each range [lo, hi): the running sum at hi minus the one at lo.
+
+    If the values are rounded sums of floats, ``lost`` is what rounding has lost of each.
 
     Sums of int64 are exact modulo 2**64. The running sums of float64 carry their rounding errors,
     and a bound on the error that remains. If the bound says that a difference may be wrong in its
@@ -35,26 +41,28 @@ def sum_ranges(values: ArrayLike, lo: ArrayLike, hi: ArrayLike) -> Column:
     column = as_column(values)
     first, last = as_ranges(lo, hi, len(column))
     if column.dtype.kind == "f":
-        return _sum_floats(column, first, last)
+        return _sum_floats(column, None if lost is None else as_column(lost), first, last)
     running = np.zeros(len(column) + 1, dtype=np.int64)
     np.cumsum(column, out=running[1:])
     return running[last] - running[first]
 
 
-def _sum_floats(values: Column, lo: Positions, hi: Positions) -> NDArray[np.float64]:
+def _sum_floats(
+    values: Column, values_lost: Column | None, lo: Positions, hi: Positions
+) -> NDArray[np.float64]:
     head = np.empty(len(values) + 1, dtype=np.float64)
     lost = np.empty(len(values) + 1, dtype=np.float64)
-    unknown = _run_sums(values, head, lost)
+    unknown = _run_sums(values, values_lost, head, lost)
     results = np.empty(len(lo), dtype=np.float64)
     doubtful = np.empty(len(lo), dtype=np.bool_)
     _subtract(head, lost, unknown, lo, hi, results, doubtful)
     if doubtful.any():
-        results[doubtful] = scan_ranges(values, lo[doubtful], hi[doubtful], "add")
+        results[doubtful], _ = scan_sums(values, values_lost, lo[doubtful], hi[doubtful])
     return results
 
 
 @compiled
-def _run_sums(values: Column, head: Column, lost: Column) -> float:
+def _run_sums(values: Column, values_lost: Any, head: Column, lost: Column) -> float:
     """Fill the running sums and their rounding errors; return a bound on the remaining error."""
     total, total_lost, unknown = 0.0, 0.0, 0.0
     head[0], lost[0] = total, total_lost
@@ -62,6 +70,9 @@ def _run_sums(values: Column, head: Column, lost: Column) -> float:
         total, rounding = two_sum(total, values[i])
         total_lost, rounding = two_sum(total_lost, rounding)
         unknown += abs(rounding)
+        if values_lost is not None:
+            total_lost, rounding = two_sum(total_lost, values_lost[i])
+            unknown += abs(rounding)
         head[i + 1], lost[i + 1] = total, total_lost
     return unknown
 

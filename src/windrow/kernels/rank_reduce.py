@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from windrow.kernels.columns import Column, Positions, as_column, read_only
 from windrow.kernels.compiled import compiled
-from windrow.kernels.pane_reduce import PanePartials, Wanted, add_value, allocate
+from windrow.kernels.pane_reduce import PanePartials, Wanted, add_value, allocate, partials_of
 from windrow.kernels.panes import check_length
 
 
@@ -51,9 +51,7 @@ def reduce_rank_panes(
     panes = np.arange(n_cells) + (first_pane - first_cell)[own]
     end = (next_rank + counts)[own]
     rows = np.minimum((panes + 1) * length, end) - np.maximum(panes * length, next_rank[own])
-    valid_counts, sums, minima, maxima = tables
-    valid_counts = rows if valid_counts is None else valid_counts
-    return PanePartials(own, panes, rows, valid_counts, sums, minima, maxima)
+    return partials_of(own, panes, rows, *tables)
 
 
 def count_keys(keys: Positions, n_keys: int) -> NDArray[np.int64]:
@@ -87,6 +85,7 @@ def _reduce(
     valid: Any,
     counts: Any,
     sums: Any,
+    lost: Any,
     minima: Any,
     maxima: Any,
 ) -> None:
@@ -104,4 +103,4 @@ def _reduce(
             if not valid[i]:
                 continue
             counts[cell] += 1
-        add_value(values[i], cell, sums, minima, maxima)
+        add_value(values[i], cell, sums, lost, minima, maxima)

@@ -137,4 +137,4 @@ def can_keep_panes(query: WindowQuery) -> bool:
     if query.model.pane_length is None or not isinstance(query.computation, Aggregation):
         return False
     partials = PartialColumns(query)
-    return all(partials.is_reducible(f) for f in partials.functions.values())
+    return all(partials.is_reducible_in_panes(f) for f in partials.functions.values())

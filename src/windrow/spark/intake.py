@@ -47,11 +47,11 @@ class Intake:
     exchange: Exchange
     is_stream: bool
     greatest_of: str | None
-    """The column, of rows or tuples, whose greatest time every worker is told."""
-    unit: TimeUnit = "us"
-    """The unit of these times if they are integers."""
+    """The column of times, of rows or tuples, whose greatest every worker is told."""
     side: int = 0
     """The side of a join that the rows are of."""
+    unit: TimeUnit = "us"
+    """The unit of these times if they are integers."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived, is_first = _first_arrival()

@@ -58,7 +58,8 @@ def stream_join(
 ) -> DataFrame:
     """The results of a join of streams; a bounded side is there from the start."""
     metrics = metrics_name(observation)
-    check_metrics(metrics, *(df for df in sides if isinstance(df, DataFrame) and df.isStreaming))
+    frames = [df for df in sides if isinstance(df, DataFrame)]
+    check_metrics(metrics, *(df for df in frames if df.isStreaming))
     taken = [_with_watermark(query, side, df) for side, df in enumerate(sides)]
     found = [watermark for _, watermark in taken if watermark is not None]
     watermark = Watermark.of_sides(found) if found else None

@@ -22,7 +22,7 @@ from windrow.core.models import Axis, IntervalWindow
 from windrow.core.watermark import final_watermark
 from windrow.engine.columns.control import ARRIVAL, PIECE
 from windrow.engine.columns.ddl import type_name
-from windrow.engine.evaluate.partials import PartialColumns
+from windrow.engine.evaluate.partials import PartialColumns, lost_of
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import END, ID, START, WindowQuery
 from windrow.engine.workers.geometry import Geometry
@@ -79,7 +79,7 @@ def has_native_panes(query: WindowQuery) -> bool:
     partials = PartialColumns(query)
     return all(
         isinstance(f, Reducible)
-        and partials.is_reducible(f)
+        and partials.is_reducible_in_panes(f)
         and all(_is_native(r, [query.types[c] for c in f.columns]) for r in f.reductions)
         for f in partials.functions.values()
     )
@@ -149,12 +149,15 @@ def panes(query: WindowQuery, df: DataFrame) -> DataFrame:
     length = geometry.pane
     pane = F.expr(f"(`{SINCE}` - pmod(`{SINCE}`, {length}L)) div {length}L")
     partials = PartialColumns(query)
-    columns = []
-    kinds = iter(partials.schema.types)
+    columns, schema = [], partials.schema
     for name, function in partials.functions.items():
         for i, reduction in enumerate(function.reductions):  # type: ignore[attr-defined]
-            value = _reduction(function, reduction, next(kinds))
-            columns.append(value.alias(f"{name}#{i}"))
+            partial_name = f"{name}#{i}"
+            value = _reduction(function, reduction, schema.field(partial_name).type)
+            columns.append(value.alias(partial_name))
+            if lost_of(partial_name) in schema.names:
+                # Spark rounds its sums of floats and does not tell what that loses.
+                columns.append(F.lit(0.0).alias(lost_of(partial_name)))
     keys = [column(k) for k in query.keys]
     if query.open_windows == "drop":
         columns.append((F.max(column(SINCE)) + geometry.origin).alias(GREATEST))

@@ -39,7 +39,7 @@ def test_bare_type_is_a_field_named_value() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "a", "a doubel", "a double,", "a array<int", "a double, A int", 3, None]
+    "text", ["", " ", "a", "a doubel", "a double,", "a array<int", "a double, a int", 3, None]
 )
 def test_bad_returns_is_refused(text: Any) -> None:
     with pytest.raises(wr.WindrowError, match="returns"):

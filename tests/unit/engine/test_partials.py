@@ -95,6 +95,7 @@ def test_numbers_have_columns_of_their_own_and_all_else_is_pickled() -> None:
             ("total#1", pa.int64()),
             ("mean#0", pa.int64()),
             ("mean#1", pa.float64()),
+            ("mean#1.lost", pa.float64()),
             ("least#", pa.binary()),
             ("known#0", pa.int64()),
         ]

@@ -135,16 +135,16 @@ def test_dictionaries_are_held_as_their_values() -> None:
     ("kind", "values"),
     [
         (pa.string(), ["q", None, "p", "q", "é"]),
-        (pa.decimal128(9, 2), [Decimal("2.00"), None, Decimal("-1.00"), Decimal("2.00")]),
+        (pa.decimal128(38, 0), [Decimal(10**30), None, Decimal("-1"), Decimal(10**30)]),
         (pa.binary(), [b"b", b"a", None, b""]),
     ],
 )
 def test_codes_for_kernels_keep_order_and_equality(kind: pa.DataType, values: list[Any]) -> None:
     storage, column = stored(kind, values)
     codes, dictionary = storage.to_kernel(column)
-    assert [None if c is None else dictionary[c] for c in codes.to_list()] == values
+    assert [None if c is None else dictionary[c].as_py() for c in codes.to_list()] == values
     known = sorted({v for v in values if v is not None})
-    assert dictionary.tolist() == known
+    assert dictionary.to_pylist() == known
 
 
 @pytest.mark.parametrize(
@@ -159,3 +159,14 @@ def test_numbers_for_kernels_are_int64_or_float64(
     assert values.values.dtype == dtype
     assert dictionary is None
     assert values.to_list() == [value, None]
+
+
+def test_decimals_for_kernels_are_their_digits_if_those_fit() -> None:
+    values = [Decimal("2.00"), None, Decimal("-1.50"), Decimal("92233720368547758.07")]
+    storage, column = stored(pa.decimal128(38, 2), values)
+    digits, dictionary = storage.to_kernel(column)
+    assert dictionary is None
+    assert digits.to_list() == [200, None, -150, 2**63 - 1]
+    assert storage.to_arrow(Stored(digits.values, digits.valid)).to_pylist() == values
+    floats, _ = storage.to_kernel(column, "floats")
+    assert floats.to_list() == [2.0, None, -1.5, 92233720368547758.07]

@@ -47,6 +47,32 @@ def test_nan_is_the_greatest() -> None:
     assert math.isnan(wf.quantile("x", 1).over([math.nan, 1.0]) or 0.0)
 
 
+INF = math.inf
+
+
+@pytest.mark.parametrize(
+    ("values", "q", "expected"),
+    [
+        ([-INF, 1.0, 2.0], 0.25, math.nan),
+        ([-INF, 1.0, 2.0], 0.5, 1.0),
+        ([-INF, -INF, 1.0], 0.25, -INF),
+        ([1.0, 2.0, INF], 0.75, INF),
+        ([INF, INF, 1.0], 0.75, INF),
+        ([-INF, INF], 0.5, math.nan),
+        ([1.0, math.nan], 0.5, math.nan),
+        ([-1.7e308, 1.7e308], 0.5, INF),
+    ],
+)
+def test_quantile_beside_an_infinity_is_that_of_the_formula(
+    values: list[float], q: float, expected: float
+) -> None:
+    function = wf.quantile("x", q)
+    whole = np.array([0]), np.array([len(values)])
+    (columnar,) = function.over_ranges([Values(np.array(values))], *whole).to_list()
+    for result in (function.over(values), columnar):
+        assert result == pytest.approx(expected, nan_ok=True)
+
+
 def test_decimals_give_a_double() -> None:
     result = wf.median("x").over([Decimal("1.50"), Decimal("2.50")])
     assert result == 2.0 and isinstance(result, float)

@@ -69,7 +69,7 @@ def test_ordinary_floats_need_no_block_scan(monkeypatch: pytest.MonkeyPatch) -> 
     def refuse(*_: object) -> None:
         raise AssertionError("a range was in doubt")
 
-    monkeypatch.setattr(prefix_difference, "scan_ranges", refuse)
+    monkeypatch.setattr(prefix_difference, "scan_sums", refuse)
     values = np.random.default_rng(2).normal(100.0, 1.0, 100_000)
     lo = np.arange(0, 99_000, 10)
     sum_ranges(values, lo, lo + 1_000)

@@ -1,7 +1,8 @@
 """How a column is stored in the window buffer, and the forms it is read in.
 
-Numbers, booleans, dates and timestamps are stored as NumPy numbers, with a mask if there are nulls.
-Other types are stored as Python objects, with None for null.
+Numbers, booleans, dates and timestamps are stored as NumPy numbers, decimals as the bytes that
+Arrow has for them, with a mask if there are nulls. Other types are stored as Python objects, with
+None for null.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.functions.columnar import Values
+from windrow.functions.columnar import TakenAs, Values
 
 Mask = NDArray[np.bool_]
 
@@ -55,7 +56,8 @@ class ColumnStorage:
             kind = pa.date32()
         self.kind = kind
         self.is_temporal = pa.types.is_timestamp(kind) or pa.types.is_date(kind)
-        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        self.is_decimal = pa.types.is_decimal(kind)
+        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or self.is_decimal
         self.is_object = not (is_number or self.is_temporal or pa.types.is_boolean(kind))
 
     def store(self, column: pa.ChunkedArray) -> Stored:
@@ -65,16 +67,26 @@ class ColumnStorage:
         if column.type != self.kind:
             column = column.cast(self.kind, safe=False)
         if self.is_object:
-            values = np.empty(len(column), object)
-            values[:] = column.to_pylist()
-            return Stored(values)
+            return Stored(as_objects(column.to_pylist()))
         valid = np.asarray(pc.is_valid(column)) if column.null_count else None
         if self.is_temporal:
             column = column.cast(pa.int32() if self.kind == pa.date32() else pa.int64())
             column = column.cast(pa.int64())
+        if self.is_decimal:
+            return Stored(self._bytes_of(column), valid)
         if valid is not None:
             column = column.fill_null(False if pa.types.is_boolean(self.kind) else 0)
         return Stored(np.asarray(column.to_numpy()), valid)
+
+    def _bytes_of(self, decimals: pa.ChunkedArray) -> NDArray[Any]:
+        """The bytes of each decimal; those of a null mean nothing."""
+        array = decimals.combine_chunks()
+        if isinstance(array, pa.ChunkedArray):
+            array = pa.array([], self.kind) if array.num_chunks == 0 else array.chunk(0)
+        kind = np.dtype(f"V{self.kind.byte_width}")
+        if len(array) == 0:
+            return np.zeros(0, kind)
+        return np.frombuffer(array.buffers()[1], kind)[array.offset : array.offset + len(array)]
 
     def show(self, stored: Stored) -> NDArray[Any]:
         """The values as a user's function sees them: read-only, with NaN, NaT or None for null."""
@@ -84,6 +96,8 @@ class ColumnStorage:
             values = values.view(f"M8[{unit}]")
         elif self.is_object:
             values = _with_arrays(values) if pa.types.is_list(self.kind) else values.view()
+        elif self.is_decimal:
+            values, valid = as_objects(self.to_python(stored)), None
         else:
             values = values.view()
         if valid is not None and not valid.all():
@@ -104,7 +118,7 @@ class ColumnStorage:
         """The values as plain Python objects, with None for null."""
         if self.is_object:
             values: list[Any] = stored.values.tolist()
-        elif self.is_temporal:
+        elif self.is_temporal or self.is_decimal:
             values = self.to_arrow(stored).to_pylist()
         elif stored.valid is None:
             values = stored.values.tolist()
@@ -117,35 +131,71 @@ class ColumnStorage:
         """The values as an Arrow array."""
         if self.is_object:
             return pa.array(stored.values.tolist(), self.kind)
+        if self.is_decimal:
+            array = decimals_of(as_wide(stored.values), self.kind)
+            if stored.valid is None:
+                return array
+            return pc.if_else(pa.array(stored.valid), array, pa.scalar(None, self.kind))
         mask = None if stored.valid is None else ~stored.valid
         array = pa.array(stored.values, mask=mask)
         if pa.types.is_date(self.kind):
             array = array.cast(pa.int32())
         return array.cast(self.kind)
 
-    def to_kernel(self, stored: Stored) -> tuple[Values, Any]:
-        """The values as int64 or float64, and a dictionary to decode results, if one is needed.
+    def to_kernel(self, stored: Stored, decimals: TakenAs | None = None) -> tuple[Values, Any]:
+        """The values for kernels, and a dictionary to decode results, if one is needed.
 
-        Objects become codes that keep their order and equality; nested ones are only numbered.
+        They are int64 or float64. Objects become codes that keep their order and equality, into a
+        dictionary in Arrow; nested ones are only numbered. Decimals are taken as floats or exactly,
+        as wide integers. Otherwise they become int64, or codes if that is too short.
         """
-        if not self.is_object:
+        if self.is_decimal and decimals is not None:
+            from windrow.kernels.wide_integers import floats_of_wide
+
+            if decimals == "exactly":
+                return Values(stored.values, stored.valid, self.kind.scale), None
+            return Values(floats_of_wide(stored.values, self.kind.scale), stored.valid), None
+        if not self.is_object and not self.is_decimal:
             is_float = stored.values.dtype.kind == "f"
             values = stored.values.astype(np.float64 if is_float else np.int64, copy=False)
             return Values(values, stored.valid), None
-        array = pa.array(stored.values.tolist(), self.kind)
-        if pa.types.is_nested(self.kind):
-            codes, dictionary = np.arange(len(array)), stored.values
-        else:
-            encoded = array.dictionary_encode()
-            order = pc.sort_indices(encoded.dictionary)
-            rank = np.empty(len(order), np.int64)
-            rank[np.asarray(order)] = np.arange(len(order))
-            found = np.asarray(encoded.indices.fill_null(0))
-            codes = rank[found] if len(rank) else np.zeros(len(array), np.int64)
-            dictionary = np.empty(len(order), object)
-            dictionary[:] = encoded.dictionary.take(order).to_pylist()
+        if self.is_decimal:
+            from windrow.kernels.wide_integers import words_of
+
+            low, high = words_of(stored.values).view(np.int64).T[:2]
+            if (low >> 63 == high).all():
+                return Values(low, stored.valid), None
+        array = self.to_arrow(stored)
         valid = np.asarray(pc.is_valid(array)) if array.null_count else None
-        return Values(codes, valid), dictionary
+        if pa.types.is_nested(self.kind):
+            return Values(np.arange(len(array)), valid), array
+        encoded = array.dictionary_encode()
+        order = pc.sort_indices(encoded.dictionary)
+        rank = np.empty(len(order), np.int64)
+        rank[np.asarray(order)] = np.arange(len(order))
+        found = np.asarray(encoded.indices.fill_null(0))
+        codes = rank[found] if len(rank) else np.zeros(len(array), np.int64)
+        return Values(codes, valid), encoded.dictionary.take(order)
+
+
+def as_wide(values: NDArray[Any]) -> NDArray[Any]:
+    """Integers of 128 bits with the value of int64; others as they are."""
+    if values.dtype.kind == "V":
+        return values
+    return np.column_stack([values, values >> 63]).view("V16").reshape(len(values))
+
+
+def decimals_of(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
+    """Decimals of this type that have these bytes, without a copy."""
+    held = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(kind, len(held), [None, pa.py_buffer(held.view(np.uint64))])
+
+
+def as_objects(values: list[Any]) -> NDArray[Any]:
+    """The values as an array of objects."""
+    objects = np.empty(len(values), object)
+    objects[:] = values
+    return objects
 
 
 def _with_arrays(values: NDArray[Any]) -> NDArray[Any]:

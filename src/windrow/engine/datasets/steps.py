@@ -68,6 +68,7 @@ def timed_steps(sides: Sequence[Side]) -> Iterator[Step]:
     parts = [part for number, side in enumerate(sides) for part in _parts(number, side)]
     ordered = sorted(parts, key=lambda part: part.low)
     is_numbered = ordered != parts or len(sides) > 1
+    reached = BEGINNING
     for i, part in enumerate(ordered):
         following = ordered[i + 1].low if i + 1 < len(ordered) else END_OF_STREAM
         seen = 0
@@ -75,7 +76,11 @@ def timed_steps(sides: Sequence[Side]) -> Iterator[Step]:
             first = part.number << _ROW_BITS | seen if is_numbered else None
             seen += len(rows)
             own = next((low for n, low in reversed(part.lows) if n <= seen), part.low)
-            yield Step(rows, min(own, following), first, part.side)
+            reached = min(own, following)
+            yield Step(rows, reached, first, part.side)
+    if reached < END_OF_STREAM:
+        # A filter has left out rows that statistics count, or there are no rows at all.
+        yield Step(sides[0].scan.schema.empty_table())
 
 
 def window_steps(side: Side, *, has_order: bool) -> Iterator[Step]:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import localcontext
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from windrow.core.aggregate import Aggregate
+from windrow.engine.columns.ddl import type_name
 from windrow.engine.columns.storage import ColumnStorage, Stored
-from windrow.engine.evaluate.partial_ranges import DECIMAL_DIGITS, Known, combine_partials
+from windrow.engine.evaluate.partial_ranges import Known, combine_partials
 from windrow.engine.evaluate.returned import column_of
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Columnar, Values
+from windrow.functions.exact_sum import DECIMAL_DIGITS
+from windrow.functions.sum import OVERFLOW
+
+MOST_DIGITS = 76
+"""The digits of integers of 256 bits, for Arrow."""
 
 
 def aggregate(
@@ -25,23 +31,38 @@ def aggregate(
 ) -> pa.Array:
     """The function's result for each window. The columns should be compact: all is read."""
     if isinstance(function, Columnar) and _suits_kernels(function, columns):
-        inputs = [columns.storages[c].to_kernel(columns.stored[c]) for c in function.columns]
+        inputs = kernel_inputs(function, columns)
         values = function.over_ranges([v for v, _ in inputs], windows.lo, windows.hi)
         source = function.returns_values_of
         if source is not None:
             storage = columns.storages[function.columns[source]]
-            return decode(values, storage, inputs[source][1], field)
+            return decode(values, storage, inputs[source][1], field.type)
         return to_arrow(values, field)
     partials = scalar_partials(function, columns, windows, range(int(windows.hi.max(initial=0))))
     return lower_partials(function, partials, field)
 
 
+def kernel_inputs(function: Any, columns: TupleColumns) -> list[tuple[Values, Any]]:
+    """The function's columns in the form that it takes, with dictionaries to decode results."""
+    decimals = None if takes_codes(function) else function.takes_decimals
+    stored = ((columns.storages[c], columns.stored[c]) for c in function.columns)
+    return [storage.to_kernel(column, decimals) for storage, column in stored]
+
+
+def takes_codes(function: Columnar) -> bool:
+    """Whether the function needs only the order and the equality of values."""
+    return function.takes_codes or function.returns_values_of is not None
+
+
 def _suits_kernels(function: Columnar, columns: TupleColumns) -> bool:
     """Whether kernels can run: codes for objects keep order and equality, but not sums."""
     assert isinstance(function, Aggregate)
-    if function.takes_codes or function.returns_values_of is not None:
+    if takes_codes(function):
         return True
-    return not any(columns.storages[c].is_object for c in function.columns)
+    storages = [columns.storages[c] for c in function.columns]
+    if function.takes_decimals is None and any(s.is_decimal for s in storages):
+        return False
+    return not any(s.is_object for s in storages)
 
 
 def to_arrow(values: Values, field: pa.Field) -> pa.Array:
@@ -52,24 +73,43 @@ def to_arrow(values: Values, field: pa.Field) -> pa.Array:
             return pa.array(results, field.type)
         except Exception:
             return column_of(results, field)
+    if values.scale is not None:
+        return _to_decimals(values, values.scale, field.type)
     mask = None if values.valid is None else ~values.valid
     return pa.array(values.values, mask=mask).cast(field.type)
 
 
-def decode(values: Values, storage: ColumnStorage, dictionary: Any, field: pa.Field) -> pa.Array:
+def _to_decimals(values: Values, scale: int, kind: pa.DataType) -> pa.Array:
+    """Convert integers of 256 bits to decimals of the declared type."""
+    wide = ColumnStorage(pa.decimal256(MOST_DIGITS, scale))
+    try:
+        return wide.to_arrow(Stored(values.values, values.valid)).cast(kind)
+    except pa.ArrowInvalid:
+        raise OverflowError(f"{OVERFLOW}, {type_name(kind)}") from None
+
+
+def decode(values: Values, storage: ColumnStorage, dictionary: Any, kind: pa.DataType) -> pa.Array:
     """Convert kernel results that consist of a column's values back to these values."""
-    kind = field.type
-    if values.values.dtype != object and dictionary is None:
+    if values.values.dtype != object:
+        if dictionary is not None:
+            mask = None if values.valid is None else ~values.valid
+            return dictionary.take(pa.array(values.values, mask=mask)).cast(kind)
         as_stored = values.values
         if pa.types.is_boolean(storage.kind):
             as_stored = as_stored.astype(np.bool_)
         return storage.to_arrow(Stored(as_stored, values.valid)).cast(kind)
     if dictionary is not None:
-        return pa.array([_mapped(v, dictionary.__getitem__) for v in values.to_list()], kind)
+        known = dictionary.to_pylist()
+        return pa.array([_mapped(v, known.__getitem__) for v in values.to_list()], kind)
+    if storage.is_decimal:
+        unit = Decimal(1).scaleb(-storage.kind.scale)
+        return pa.array([_mapped(v, unit.__mul__) for v in values.to_list()], kind)
     if not (storage.is_temporal or pa.types.is_boolean(storage.kind)):
         return pa.array(values.to_list(), kind)
 
     def plain(code: int) -> Any:
+        if pa.types.is_boolean(storage.kind):
+            return bool(code)
         return storage.to_python(Stored(np.array([code])))[0]
 
     return pa.array([_mapped(v, plain) for v in values.to_list()], kind)

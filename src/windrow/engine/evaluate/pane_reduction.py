@@ -12,7 +12,7 @@ from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import PIECE, ROWS
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.columns.storage import ColumnStorage, Stored
-from windrow.engine.evaluate.partials import PartialColumns
+from windrow.engine.evaluate.partials import PartialColumns, lost_of
 from windrow.engine.stages.routes import Route
 from windrow.engine.window_query import WindowQuery
 from windrow.functions.reducible import Reduction
@@ -82,7 +82,10 @@ class PaneReduction:
             for i, reduction in enumerate(function.reductions):  # type: ignore[attr-defined]
                 source = _source(function, reduction)
                 found = some if source is None else reduced[source]
-                columns[f"{name}#{i}"] = Stored(_array(found, reduction.op, source is None))
+                column = f"{name}#{i}"
+                columns[column] = Stored(_array(found, reduction.op, source is None))
+                if reduction.op == "sum" and found.lost is not None:
+                    columns[lost_of(column)] = Stored(found.lost)
         return Panes(some.keys, some.panes, some.rows, columns)
 
     def _wanted(self) -> dict[Source | None, set[Wanted]]:

@@ -29,9 +29,6 @@ Known: TypeAlias = tuple[Any] | None
 """A wrapped partial, or None if there is no value."""
 Combine: TypeAlias = Callable[[Any, Any], Any]
 
-DECIMAL_DIGITS = 128
-"""Enough for sums of products of two 38-digit columns over any number of tuples."""
-
 
 def combine_partials(
     function: Aggregate[Any, Any, Any], partials: Sequence[Known], lo: Int64s, hi: Int64s

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from windrow.core.watermark import END_OF_STREAM
+from windrow.engine.columns.held import as_schema
 from windrow.engine.datasets.steps import Step
 from windrow.engine.in_process import DROPPED
 from windrow.engine.joins.intake import join_tuples
@@ -54,6 +55,6 @@ def collect(query: JoinQuery, stages: Stages, steps: Iterable[list[Step]]) -> pa
     results = [table for together in steps for table in runner.take(together)]
     results += runner.finish() if runner.watermark < END_OF_STREAM else []
     schema = query.output_schema()
-    tables = [t.cast(schema) for t in results]
+    tables = [as_schema(t, schema) for t in results]
     table = pa.concat_tables(tables) if tables else schema.empty_table()
     return table.replace_schema_metadata({DROPPED: str(runner.dropped).encode()})

@@ -48,12 +48,14 @@ class TupleColumns:
 
     def shown(self, names: list[str]) -> dict[str, Any]:
         """The columns that the windows shown to a user are slices of."""
-        return {
-            name: self.storages[name].show(self.stored[name])
-            if self.stored[name].valid is None and not self.storages[name].is_object
-            else _ShownWhenCut(self.storages[name], self.stored[name])
-            for name in names
-        }
+        return {name: self._shown(self.storages[name], self.stored[name]) for name in names}
+
+    def _shown(self, storage: ColumnStorage, stored: Stored) -> Any:
+        if storage.is_decimal:
+            return _DecimalsWhenCut(storage, stored)
+        if storage.is_object or stored.valid is not None:
+            return _ShownWhenCut(storage, stored)
+        return storage.show(stored)
 
     def python(self, name: str, lo: int, hi: int) -> list[Any]:
         return self.storages[name].to_python(self.stored[name].slice(lo, hi))
@@ -85,3 +87,23 @@ class _ShownWhenCut:
 
     def __getitem__(self, part: slice) -> NDArray[Any]:
         return self.storage.show(self.stored.slice(part.start, part.stop))
+
+
+class _DecimalsWhenCut(_ShownWhenCut):
+    """A column of decimals. Each is converted once, when a slice with it is first cut."""
+
+    def __init__(self, storage: ColumnStorage, stored: Stored) -> None:
+        super().__init__(storage, stored)
+        self.objects: NDArray[Any] | None = None
+        self.is_known = np.zeros(0, np.bool_)
+
+    def __getitem__(self, part: slice) -> NDArray[Any]:
+        if self.objects is None:
+            self.objects = np.empty(len(self), object)
+            self.is_known = np.zeros(len(self), np.bool_)
+        missing = part.start + np.flatnonzero(~self.is_known[part])
+        self.objects[missing] = self.storage.to_python(self.stored.take(missing))
+        self.is_known[missing] = True
+        shown = self.objects[part]
+        shown.flags.writeable = False
+        return shown

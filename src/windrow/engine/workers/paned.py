@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from windrow.core.computation import Aggregation
 from windrow.core.models import mapped
+from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.placing import Passed, time_of
 from windrow.engine.workers.win_seq import WinSeqWorker
@@ -53,3 +55,7 @@ class WindowLevelWorker(WinSeqWorker):
         start, end = mapped(self.query.model).bounds(windows.ids)
         bounded = FiredWindows(windows.keys, windows.ids, start, end, windows.lo, windows.hi)
         return super().give(columns, bounded)
+
+    def completed(self, stored: pa.Table) -> pa.Table:
+        is_aggregation = isinstance(self.query.computation, Aggregation)
+        return PartialColumns(self.query).completed(stored) if is_aggregation else stored

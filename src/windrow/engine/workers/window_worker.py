@@ -230,9 +230,13 @@ class WindowWorker(KeyedWorker):
     def _to_table(self, chunk: Chunk) -> pa.Table:
         return pa.table({CODE: chunk.codes, **self.named(chunk.columns).to_arrow()})
 
+    def completed(self, stored: pa.Table) -> pa.Table:
+        """A stored chunk with all columns, including those that older versions did not store."""
+        return stored
+
     def _chunk(self, name: str, read: Callable[[], pa.Table]) -> Chunk:
         """Read the chunk stored under this name."""
-        table = read()
+        table = self.completed(read())
         columns = {n: s.store(table[n]) for n, s in self.storages.items()}
         columns[AXIS] = Stored(np.asarray(table[AXIS].to_numpy()))
         first, last = map(int, name.split("-"))
