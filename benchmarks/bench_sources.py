@@ -1,8 +1,8 @@
 """The cost of queries over Parquet files that tasks read themselves, compared with other ways.
 
 Run with ``make bench-sources``, or ``python -m benchmarks.bench_sources [--rows N] [part ...]``;
-the parts are ``time``, ``count`` and ``process``. Every query is checked on a small sample first,
-against Spark's own. A wrong result fails the benchmark; a missed target does not.
+the parts are ``time``, ``count``, ``stream`` and ``process``. Every query is checked on a small
+sample first, against Spark's own. A wrong result fails the benchmark; a missed target does not.
 
 DuckDB and Polars are compared if they are installed: ``pip install 'windrow[bench]'``.
 """
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 import windrow as wr
+from benchmarks import bench_stream
 from benchmarks.bench_batch import (
     COUNT,
     SLIDING,
@@ -130,6 +132,24 @@ def bench_count(spark: SparkSession, files: Files, small: Files) -> None:
     report("  Windrow over the dataset", files.rows, ours, frame / ours, ">= 4")
 
 
+def bench_stream_of_files(spark: SparkSession, files: Files, small: Files) -> None:
+    """The median batch of a stream of files: files that tasks read, and Spark's reader."""
+    streams = bench_stream.Streams(spark, files.folder.parent)
+    windows = bench_stream.count_sum_max
+    found, expected = (
+        bench_stream.rows_of(windows(made(20_000, 3, 3), SLIDING))
+        for made in (streams.scanned, streams)
+    )
+    check("time windows of a stream of files", found, expected)
+    for rows, target in ((1_000_000, ">= 1.8"), (4_000_000, ">= 3")):
+        ours, frame = (
+            median(bench_stream.batch_seconds(windows(made(rows, 9, 100), SLIDING), 4))
+            for made in (streams.scanned, streams)
+        )
+        bench_stream.report(f"a stream, {rows:,} rows per batch: Spark's reader", rows, frame)
+        bench_stream.report("  files that tasks read", rows, ours, frame / ours, target)
+
+
 def duckdb_panes(files: Files) -> dict[str, Any]:
     """Panes of 10 ms and a frame over them, by hand; exact where no key is silent for 10 ms."""
     import duckdb
@@ -225,7 +245,12 @@ def bench_process(spark: SparkSession, files: Files, small: Files) -> None:
             report(f"  {ours}", files.rows, seconds[ours], each / seconds[ours], target)
 
 
-PARTS = {"time": bench_time, "count": bench_count, "process": bench_process}
+PARTS = {
+    "time": bench_time,
+    "count": bench_count,
+    "stream": bench_stream_of_files,
+    "process": bench_process,
+}
 
 
 def main() -> None:

@@ -166,8 +166,6 @@ def dataset_at(
     except (pa.ArrowException, OSError, TypeError, ValueError) as e:
         hint = "pass a file, a folder or a list of files, and the format of all of them."
         raise WindrowError(f"scan cannot read {format} files", f"{path}: {e}", hint) from e
-    if not found.schema.names:
-        raise WindrowError("scan needs at least one file", str(path))
     return found
 
 

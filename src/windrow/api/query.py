@@ -50,6 +50,7 @@ def stream(data: Data) -> Query:
     return Query(source_of(data, "stream"))
 
 
+@checks_call
 def scan(
     path: Paths,
     format: str | FileFormat = "parquet",
@@ -69,7 +70,38 @@ def scan(
     from windrow.api.datasets import dataset_at
 
     found = dataset_at(path, format, schema, partitioning, filesystem)
+    if not found.schema.names:
+        raise WindrowError("scan needs at least one file", str(path))
     return stream(found if filter is None else found.filter(filter))
+
+
+@checks_call
+def scan_stream(
+    spark: SparkSession,
+    folder: str | PathLike[str],
+    format: str | FileFormat = "parquet",
+    max_files_per_trigger: int | None = None,
+    *,
+    schema: pa.Schema | None = None,
+    partitioning: Literal["hive"] | None = "hive",
+) -> Query:
+    """A query over a stream of files: those in a folder, and those that appear there later.
+
+    It gives what ``stream`` of ``spark.readStream.parquet(folder)`` gives, but Spark only finds the
+    files. Tasks read them with PyArrow, which is faster. Every file is read once: Spark keeps the
+    names of files in the checkpoint.
+
+    ``folder`` is a folder on this machine, or an address such as ``s3a://bucket/folder`` that both
+    Spark and PyArrow can reach; files in folders below it count too. A batch has at most
+    ``max_files_per_trigger`` files, the oldest first. Without a ``schema``, the columns are those
+    of a file that is there. Folders named ``column=value`` give columns, unless ``partitioning``
+    is None. Formats are those of ``scan``.
+    """
+    from windrow.api.file_streams import FileStreamSource
+
+    return Query(
+        FileStreamSource.at(spark, folder, format, max_files_per_trigger, schema, partitioning)
+    )
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.core.errors import WindrowError
 from windrow.spark.master import is_connect
+from windrow.spark.splits import ScannedRows
 
 _HINT = "call to_df(spark), where spark is your session or wr.local_spark()."
 
 
-def check_session(spark: object, df: DataFrame) -> None:
-    """Raise an error if a session is given that is not the DataFrame's."""
+def check_session(spark: object, df: DataFrame | ScannedRows) -> None:
+    """Raise an error if a session is given that is not that of the rows."""
     if spark is not None and not _are_same(_checked(spark), df.sparkSession):
-        rule = "a query over a DataFrame runs in the DataFrame's own session"
+        what = "stream" if isinstance(df, ScannedRows) else "DataFrame"
+        rule = f"a query over a {what} runs in the {what}'s own session"
         raise WindrowError(rule, "another session", "call to_df() without it.")
 
 
@@ -29,13 +31,17 @@ def session_of(spark: object) -> SparkSession:
     return active
 
 
-def _checked(spark: Any) -> SparkSession:
+def checked_session(spark: Any, step: str, hint: str | None = None) -> SparkSession:
     """The session, classic or Connect: their classes have nothing in common but their name."""
     kind = type(spark)
     if kind.__name__ != "SparkSession" or not kind.__module__.startswith("pyspark.sql"):
-        raise WindrowError("the first argument of to_df is a Spark session", repr(spark), _HINT)
+        raise WindrowError(f"the first argument of {step} is a Spark session", repr(spark), hint)
     found: SparkSession = spark
     return found
+
+
+def _checked(spark: object) -> SparkSession:
+    return checked_session(spark, "to_df", _HINT)
 
 
 def _are_same(one: Any, other: Any) -> bool:

@@ -21,7 +21,7 @@ from windrow.engine.windows.placing import ascends, time_of
 from windrow.engine.workers.worker import Message
 from windrow.spark.interpreter import check_worker_python
 from windrow.spark.packed import PACKED, Exchange, Ticks
-from windrow.spark.splits import SplitRows
+from windrow.spark.splits import ScannedRows
 
 _CHUNK = 131_072
 """Rows an emitter routes and packs at once."""
@@ -67,7 +67,7 @@ class Intake:
                     traffic = {
                         i: [r for m in sent for r in _runs(m)] for i, sent in traffic.items()
                     }
-                yield from self.exchange.pack(traffic).to_batches()
+                yield from self.exchange.pack(traffic, ticks.greatest).to_batches()
         # The first partition of a stream wakes every worker, even one that is sent nothing.
         to_all = ticks.tell_time or (self.is_stream and is_first)
         yield from self.exchange.pack_ticks(ticks, to_all).to_batches()
@@ -80,13 +80,13 @@ class Intake:
         greatest = int(to_microseconds(known, self.unit).max()) if len(known) else BEGINNING
         return Ticks(dropped, greatest_right=greatest) if self.side else Ticks(dropped, greatest)
 
-    def over(self, rows: DataFrame | SplitRows) -> DataFrame:
+    def over(self, rows: DataFrame | ScannedRows) -> DataFrame:
         """Rows as packed rows; refused if the Python of Spark's workers cannot run it.
 
-        The rows of a DataFrame come from the JVM. The tasks read those of a dataset themselves.
+        The rows of a DataFrame come from the JVM. The tasks read those of files themselves.
         """
         check_worker_python(rows.sparkSession)
-        if isinstance(rows, SplitRows):
+        if isinstance(rows, ScannedRows):
             return rows.mapInArrow(self, PACKED)
         numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
         return numbered.mapInArrow(self, PACKED)

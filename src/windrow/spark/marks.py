@@ -42,10 +42,7 @@ def with_watermark(
             "leave withWatermark out: results carry on the watermark of the first query.",
         )
     if depth == 0:
-        milliseconds, rest = divmod(delay, 1000)
-        # Watermarks are in whole milliseconds: the rest of the delay is taken off before.
-        marked = df.withColumn(_WATERMARK, F.timestamp_micros(time - rest))
-        return marked.withWatermark(quoted(_WATERMARK), f"{milliseconds} milliseconds"), Watermark()
+        return with_sparks_watermark(df, time, delay), Watermark()
     lag = lag_of(df.schema[name])
     if lag is not None:
         return df, Watermark(lag)
@@ -57,6 +54,14 @@ def with_watermark(
             f"take {others[0]!r} as the event time, or set no watermark before.",
         )
     return df, Watermark(None, (side,), delay)
+
+
+def with_sparks_watermark(df: DataFrame, time: Column, delay: int) -> DataFrame:
+    """The DataFrame and a further column with Spark's watermark; ``time`` is in microseconds."""
+    milliseconds, rest = divmod(delay, 1000)
+    # Watermarks are in whole milliseconds: the rest of the delay is taken off before.
+    marked = df.withColumn(_WATERMARK, F.timestamp_micros(time - rest))
+    return marked.withWatermark(quoted(_WATERMARK), f"{milliseconds} milliseconds")
 
 
 def lag_of(field: StructField) -> int | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -17,14 +19,13 @@ MapBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
-class SplitRows:
-    """The rows that a scan reads, as far as they are used like a bounded DataFrame."""
+class ScannedRows(ABC):
+    """The rows that a scan reads in tasks, as far as they are used like a DataFrame."""
 
     sparkSession: SparkSession
     scan: Scan
-    splits: tuple[Split, ...]
 
-    isStreaming = False
+    isStreaming: ClassVar[bool]
 
     @property
     def columns(self) -> list[str]:
@@ -33,6 +34,23 @@ class SplitRows:
     @property
     def schema(self) -> StructType:
         return from_arrow_schema(self.scan.schema, prefer_timestamp_ntz=True)
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What is read, in words."""
+
+    @abstractmethod
+    def mapInArrow(self, function: MapBatches, schema: str) -> DataFrame:
+        """What the function makes of the rows that each task reads."""
+
+
+@dataclass(frozen=True)
+class SplitRows(ScannedRows):
+    """The rows of a dataset, whose splits are known."""
+
+    splits: tuple[Split, ...]
+
+    isStreaming = False
 
     def describe(self) -> str:
         """What is read, in words."""

@@ -52,12 +52,7 @@ class FilePiece:
         with self.naming():
             info = self.fragment.filesystem.get_file_info(self.path)
         if info.type == fs.FileType.NotFound:
-            raise WindrowError(
-                f"a file of the dataset is not found on host {socket.gethostname()}",
-                self.path,
-                "it has been deleted, or this host cannot reach it: executors need a file system "
-                "that all of them share, such as s3:// or hdfs://.",
-            )
+            raise _not_found(self.path)
         if Stamp.of(info) != self.stamp:
             raise WindrowError(
                 "a file of the dataset has changed since the query was planned",
@@ -93,13 +88,16 @@ Piece = FilePiece | TablePiece
 def pieces_of(dataset: ds.Dataset) -> list[Piece]:
     """The files and tables of a dataset, in its order, without those that its filter rules out."""
     fragments = list(dataset._get_fragments(filter_of(dataset)))
-    found = iter(_stamps([f for f in fragments if _is_file(f)]))
+    files = iter(file_pieces([_fresh(f) for f in fragments if _is_file(f)]))
     return [
-        FilePiece(_fresh(f), next(found))
-        if _is_file(f)
-        else TablePiece(f.to_table(schema=dataset.schema))
+        next(files) if _is_file(f) else TablePiece(f.to_table(schema=dataset.schema))
         for f in fragments
     ]
+
+
+def file_pieces(fragments: list[Any]) -> list[FilePiece]:
+    """Files as they are now, in their order."""
+    return [FilePiece(f, s) for f, s in zip(fragments, _stamps(fragments), strict=True)]
 
 
 def filter_of(dataset: ds.Dataset) -> ds.Expression | None:
@@ -135,6 +133,15 @@ def _stamps(fragments: list[Any]) -> list[Stamp]:
         infos = system.get_file_info([fragments[i].path for i in members])
         for i, info in zip(members, infos, strict=True):
             if info.type == fs.FileType.NotFound:
-                raise WindrowError("a file of the dataset is not found", info.path)
+                raise _not_found(info.path)
             stamps[i] = Stamp.of(info)
     return [stamp for stamp in stamps if stamp is not None]
+
+
+def _not_found(path: str) -> WindrowError:
+    return WindrowError(
+        f"a file of the dataset is not found on host {socket.gethostname()}",
+        path,
+        "it has been deleted, or this host cannot reach it: executors need a file system "
+        "that all of them share, such as s3:// or hdfs://.",
+    )

@@ -61,9 +61,12 @@ class Scan:
         kinds = [f"{files} file{'s' * (files != 1)}"] if files else []
         if n := sum(isinstance(piece, TablePiece) for piece in pieces):
             kinds.append(f"{n} table{'s' * (n != 1)} in memory")
-        columns = f"columns {', '.join(self.columns)} of {len(self.declared)}"
+        return f"{' and '.join(kinds) or 'no file'}: {self.describe_columns()}"
+
+    def describe_columns(self) -> str:
+        """Which columns of which rows are read, in words."""
         where = "" if self.filter is None else f" where {self.filter}"
-        return f"{' and '.join(kinds) or 'no file'}: {columns}{where}"
+        return f"columns {', '.join(self.columns)} of {len(self.declared)}{where}"
 
     def batches(self, piece: Piece, *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
         """The rows of a piece. They are read as they are taken, a few at a time."""

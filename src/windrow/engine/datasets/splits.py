@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -52,9 +52,9 @@ class Split:
         return split
 
 
-def splits_of(scan: Scan, pieces: list[Piece], cores: int) -> list[Split]:
-    """About three splits per core of equal size: large files are cut at their row groups."""
-    target = max(_LEAST, sum(map(_size, pieces)) / (_PER_CORE * cores))
+def splits_of(scan: Scan, pieces: Sequence[Piece], cores: int) -> list[Split]:
+    """At most ``most_splits`` splits of equal size: large files are cut at their row groups."""
+    target = max(_LEAST, sum(map(_size, pieces)) / most_splits(cores))
     smaller = _cut(scan, pieces, target)
     sizes = [size for _, size in smaller]
     # A piece belongs to the split in which its middle lies, so that order is kept.
@@ -67,7 +67,12 @@ def splits_of(scan: Scan, pieces: list[Piece], cores: int) -> list[Split]:
     ]
 
 
-def _cut(scan: Scan, pieces: list[Piece], target: float) -> list[tuple[Piece, float]]:
+def most_splits(cores: int) -> int:
+    """As many splits as it takes to keep cores busy."""
+    return _PER_CORE * cores
+
+
+def _cut(scan: Scan, pieces: Sequence[Piece], target: float) -> list[tuple[Piece, float]]:
     """The pieces, large ones in parts, with their sizes."""
     large = [p for p in pieces if _is_cut(p) and _size(p) > target]
     with ThreadPoolExecutor(_FOOTERS_AT_ONCE) as pool:

@@ -194,7 +194,7 @@ def test_a_deleted_file_is_named(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "a.parquet")
     query = wr.scan(tmp_path)
     (tmp_path / "a.parquet").unlink()
-    with pytest.raises(wr.WindrowError, match=r"not found; got .*a\.parquet"):
+    with pytest.raises(wr.WindrowError, match=r"not found on host .*a\.parquet"):
         windows(query)
 
 
