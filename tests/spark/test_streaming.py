@@ -397,5 +397,5 @@ def test_settings_of_the_users_own_are_kept(spark: SparkSession, df: DataFrame) 
     session.conf.set("spark.sql.shuffle.partitions", "5")
     stream = session.readStream.format("rate").load()
     query = wr.stream(stream).event_time("timestamp").window(wr.TimeWindow("1 second"))
-    query.agg(n=wf.count()).using(wr.KeyFarm(2)).to_df()
+    query.agg(n=wf.count()).using(wr.WinFarm(2)).to_df()
     assert session.conf.get("spark.sql.shuffle.partitions") == "5"
