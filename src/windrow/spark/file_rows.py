@@ -77,7 +77,8 @@ class PlanSplits:
         pieces = self.folder.pieces(self.folder.name_of(row["path"]) for row in rows)
         slots = slots_in_order(most_splits(self.cores))
         splits = splits_of(self.scan, pieces, self.cores) if pieces else []
-        # Behind the exchange, partitions are in the order of splits.
+        # Behind the exchange, partitions are in the order of splits. A last one may be too many.
+        slots += slots[-1:] * (len(splits) - len(slots))
         yield pa.record_batch(
             [
                 pa.array(slots[: len(splits)], pa.int32()),

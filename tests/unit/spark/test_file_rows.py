@@ -80,6 +80,19 @@ def test_tasks_read_even_shares_of_a_batch_the_oldest_file_first(folder: Path) -
     assert max(map(len, shares)) <= 1500
 
 
+def test_a_file_of_no_size_at_the_end_needs_no_task_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(splits, "_size", lambda piece: float(piece.path[-1] != "m"))
+    for name in "abcdefghijklm":
+        pq.write_table(pa.table({"i": [ord(name)]}), tmp_path / name)
+        os.utime(tmp_path / name, (1000, 1000))
+    monkeypatch.setattr(splits, "_LEAST", 0.001)
+    tasks = planned(tmp_path)
+    assert {slot for slot, _ in tasks} == set(slots_in_order(6))
+    assert [i for _, sent in tasks for i in read(sent)] == [ord(name) for name in "abcdefghijklm"]
+
+
 def test_a_batch_without_files_needs_no_task(tmp_path: Path) -> None:
     dataset = ds.FileSystemDataset(
         [], pa.schema([("i", pa.int64())]), ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
