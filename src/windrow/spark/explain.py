@@ -8,6 +8,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.explain import explain
 from windrow.spark import bounded, streaming
+from windrow.spark.readers import reading_of
 from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
 
@@ -42,8 +43,10 @@ def explain_lowering(query: WindowQuery, df: DataFrame | SplitRows, pattern: Pat
             stages, df.sparkSession, is_given=pattern is not None
         )
         runs = _STREAMED.format(partitions=partitions, workers=stages.widest_state)
+        reads = None
     else:
-        lowering = bounded.plan(query, df, pattern)
+        reading = reading_of(query, df, pattern)
+        lowering, reads = bounded.plan(query, reading.rows, pattern), reading.reads
         runs = _NATIVE[lowering.native]
     choice = lowering.choice
-    return explain(query, choice.pattern, choice.why, lowering.stages, runs)
+    return explain(query, choice.pattern, choice.why, lowering.stages, runs, reads)

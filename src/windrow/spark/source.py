@@ -14,7 +14,9 @@ from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
 from windrow.spark.explain import explain_lowering
 from windrow.spark.given_session import check_session
+from windrow.spark.readers import reading_of, scan_of
 from windrow.spark.runtime import bounded_observation, metrics_name
+from windrow.spark.splits import SplitRows
 
 
 class DataFrameSource:
@@ -55,11 +57,15 @@ class DataFrameSource:
             metrics = metrics_name(observation)
             return streaming.to_df(query, self.df, pattern, ordered=ordered, metrics=metrics)
         observed = bounded_observation(observation)
-        return bounded.to_df(query, self.df, pattern, ordered=ordered, observation=observed)
+        rows = reading_of(query, self.df, pattern).rows
+        return bounded.to_df(query, rows, pattern, ordered=ordered, observation=observed)
 
-    def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> DataFrame:
-        """The DataFrame itself."""
-        return self.df
+    def rows_on(
+        self, spark: SparkSession, columns: list[str], time: str | None
+    ) -> DataFrame | SplitRows:
+        """The rows of a join: those of the DataFrame, or as the tasks read its files."""
+        columns = columns if time is None else [*columns, time]
+        return scan_of(self.df, list(dict.fromkeys(columns))).rows
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""

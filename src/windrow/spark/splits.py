@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from windrow.engine.datasets.scan import Scan
@@ -23,15 +23,21 @@ class SplitRows:
     sparkSession: SparkSession
     scan: Scan
     splits: tuple[Split, ...]
+    sources: tuple[str, ...] = ()
+    """The column of the scan that each given column is; none if they are those of the scan."""
+    given: StructType | None = None
+    """The columns as Spark's reader would give them; None if they are those of the scan."""
 
     isStreaming = False
 
     @property
     def columns(self) -> list[str]:
-        return list(self.scan.columns)
+        return list(self.scan.columns) if self.given is None else self.given.names
 
     @property
     def schema(self) -> StructType:
+        if self.given is not None:
+            return self.given
         return from_arrow_schema(self.scan.schema, prefer_timestamp_ntz=True)
 
     def describe(self) -> str:
@@ -45,7 +51,9 @@ class SplitRows:
         n = len(self.splits)
         numbers = self.sparkSession.range(0, n, 1, max(1, n))
         packed = tuple(split.pack() for split in self.splits)
-        return numbers.mapInArrow(ReadSplits(packed, function), schema)
+        zone = self.sparkSession.conf.get("spark.sql.session.timeZone")
+        handed = None if self.given is None else to_arrow_schema(self.given, timezone=zone)
+        return numbers.mapInArrow(ReadSplits(packed, function, self.sources, handed), schema)
 
 
 @dataclass(frozen=True)
@@ -54,8 +62,20 @@ class ReadSplits:
 
     splits: tuple[bytes, ...]
     function: MapBatches
+    sources: tuple[str, ...] = ()
+    handed: pa.Schema | None = None
+    """The columns as Spark hands them to Python, made of the sources; None for those read."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
         splits = (Split.unpack(self.splits[number]) for number in numbers)
-        return self.function(batch for split in splits for batch in split.batches())
+        return self.function(self._handed(b) for split in splits for b in split.batches())
+
+    def _handed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        if self.handed is None:
+            return batch
+        columns = [
+            batch[source] if batch[source].type == field.type else batch[source].cast(field.type)
+            for source, field in zip(self.sources, self.handed, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.handed)

@@ -1,0 +1,47 @@
+"""Who reads the rows of a bounded DataFrame: Spark, or the tasks themselves with PyArrow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from windrow.engine.intake import needed_columns
+from windrow.engine.window_query import WindowQuery
+from windrow.patterns import Pattern
+from windrow.spark import native
+from windrow.spark.plain_scans import plain_scan
+from windrow.spark.settings import COLUMNAR_SCAN
+from windrow.spark.splits import SplitRows
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The rows of a DataFrame as they are read, and who reads them, in words."""
+
+    rows: DataFrame | SplitRows
+    reads: str
+
+
+def reading_of(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Reading:
+    """How the rows of a window query are read."""
+    if pattern is None and native.is_wholly_native(query):
+        return _by_spark(df, "its own aggregation takes the rows")
+    columns = needed_columns(query)
+    if query.time is not None:
+        columns = [*columns, query.time]
+    return scan_of(df, list(dict.fromkeys(columns)))
+
+
+def scan_of(df: DataFrame, columns: list[str]) -> Reading:
+    """How these columns of a DataFrame are read."""
+    if df.isStreaming:
+        return _by_spark(df, "it is a stream")
+    if df.sparkSession.conf.get(COLUMNAR_SCAN, "true") != "true":
+        return _by_spark(df, f"{COLUMNAR_SCAN} is not true")
+    found = plain_scan(df, columns)
+    return _by_spark(df, found) if isinstance(found, str) else Reading(found, found.describe())
+
+
+def _by_spark(df: DataFrame, why: str) -> Reading:
+    return Reading(df, f"with Spark's reader: {why}")
