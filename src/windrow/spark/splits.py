@@ -50,10 +50,14 @@ class SplitRows:
         """What the function makes of each split's rows, one task per split, in their order."""
         n = len(self.splits)
         numbers = self.sparkSession.range(0, n, 1, max(1, n))
+        return numbers.mapInArrow(self.task(function), schema)
+
+    def task(self, function: MapBatches) -> ReadSplits:
+        """What the tasks run, given the numbers of their splits."""
         packed = tuple(split.pack() for split in self.splits)
         zone = self.sparkSession.conf.get("spark.sql.session.timeZone")
         handed = None if self.given is None else to_arrow_schema(self.given, timezone=zone)
-        return numbers.mapInArrow(ReadSplits(packed, function, self.sources, handed), schema)
+        return ReadSplits(packed, function, self.sources, handed)
 
 
 @dataclass(frozen=True)
