@@ -167,6 +167,18 @@ def test_joins_of_datasets_and_dataframes(spark: SparkSession, folder: Path) -> 
     assert pairs(rows, few) == expected
 
 
+def test_a_dataset_is_not_joined_with_a_stream_or_a_table_with_a_dataframe(
+    spark: SparkSession, folder: Path
+) -> None:
+    dataset, df = both(spark, folder)
+    few = ds.dataset(dataset.to_table(columns=["k", "t"]))
+    stream = spark.readStream.schema("k bigint, t timestamp").parquet(str(folder))
+    with pytest.raises(wr.WindrowError, match="cannot be joined with a stream"):
+        wr.join(few, stream, within="3 us", on=wr.equi("k"), time="t")
+    with pytest.raises(wr.WindrowError, match="both sides of a join"):
+        wr.join(few.to_table(), df, within="3 us", on=wr.equi("k"), time="t")
+
+
 def test_an_empty_dataset_gives_no_rows(spark: SparkSession, tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": pa.array([], pa.int64())}), tmp_path / "a.parquet")
     dataset = ds.dataset(tmp_path)
@@ -210,6 +222,7 @@ def test_the_session_is_given_or_active(spark: SparkSession, folder: Path) -> No
     with pytest.raises(wr.WindrowError, match="first argument of to_df is a Spark session"):
         query.to_df(wrong)
     over_df = wr.stream(spark.range(5)).window(COUNTED).agg(n=wf.count())
-    assert over_df.to_df(spark).columns == over_df.to_df().columns
+    for same in (spark, SparkSession.getActiveSession()):
+        assert over_df.to_df(same).columns == over_df.to_df().columns
     with pytest.raises(wr.WindrowError, match="the DataFrame's own session"):
         over_df.to_df(spark.newSession())

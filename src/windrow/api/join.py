@@ -298,6 +298,9 @@ def _matched(sources: Any, got: str) -> Any:
     if TableSource in kinds and len(kinds) > 1:
         rule = "both sides of a join must be DataFrames or datasets, or tables or datasets"
         raise WindrowError(rule, got)
+    if DatasetSource in kinds and any(getattr(s, "is_stream", False) for s in sources):
+        hint = "join the stream with spark.read.parquet(...)."
+        raise WindrowError("a dataset cannot be joined with a stream", got, hint)
     return sources
 
 

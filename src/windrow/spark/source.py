@@ -32,6 +32,10 @@ class DataFrameSource:
         """The columns as Arrow has them."""
         return to_arrow_schema(self.df.schema, timezone="UTC")
 
+    @property
+    def is_stream(self) -> bool:
+        return self.df.isStreaming
+
     @staticmethod
     def of(data: object) -> DataFrameSource | None:
         """The source over a DataFrame, classic or Connect, else None."""
