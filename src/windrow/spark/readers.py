@@ -27,19 +27,17 @@ def reading_of(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Re
     """How the rows of a window query are read."""
     if pattern is None and native.is_wholly_native(query):
         return _by_spark(df, "its own aggregation takes the rows")
-    columns = needed_columns(query)
-    if query.time is not None:
-        columns = [*columns, query.time]
-    return scan_of(df, list(dict.fromkeys(columns)))
+    return scan_of(df, needed_columns(query), query.time)
 
 
-def scan_of(df: DataFrame, columns: list[str]) -> Reading:
-    """How these columns of a DataFrame are read."""
+def scan_of(df: DataFrame, columns: list[str], time: str | None) -> Reading:
+    """How these columns of a DataFrame and its times are read."""
     if df.isStreaming:
         return _by_spark(df, "it is a stream")
-    if df.sparkSession.conf.get(COLUMNAR_SCAN, "true") != "true":
+    if df.sparkSession.conf.get(COLUMNAR_SCAN, "true").lower() != "true":
         return _by_spark(df, f"{COLUMNAR_SCAN} is not true")
-    found = plain_scan(df, columns)
+    names = columns if time is None else [*columns, time]
+    found = plain_scan(df, list(dict.fromkeys(names)))
     return _by_spark(df, found) if isinstance(found, str) else Reading(found, found.describe())
 
 

@@ -68,8 +68,11 @@ class DataFrameSource:
         self, spark: SparkSession, columns: list[str], time: str | None
     ) -> DataFrame | SplitRows:
         """The rows of a join: those of the DataFrame, or as the tasks read its files."""
-        columns = columns if time is None else [*columns, time]
-        return scan_of(self.df, list(dict.fromkeys(columns))).rows
+        return scan_of(self.df, columns, time).rows
+
+    def reads_on(self, spark: SparkSession, columns: list[str], time: str | None) -> str:
+        """Who reads the rows of a join, in words."""
+        return scan_of(self.df, columns, time).reads
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""
