@@ -34,7 +34,7 @@ def scan_of(df: DataFrame, columns: list[str], time: str | None) -> Reading:
     """How these columns of a DataFrame and its times are read."""
     if df.isStreaming:
         return _by_spark(df, "it is a stream")
-    if df.sparkSession.conf.get(COLUMNAR_SCAN, "true").lower() != "true":
+    if str(df.sparkSession.conf.get(COLUMNAR_SCAN, "true")).lower() != "true":
         return _by_spark(df, f"{COLUMNAR_SCAN} is not true")
     names = columns if time is None else [*columns, time]
     found = plain_scan(df, list(dict.fromkeys(names)))
