@@ -255,7 +255,7 @@ OTHER_PLANS: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
     "number": (lambda df: df.withColumn("id", F.monotonically_increasing_id()), "monoton"),
     "file name": (lambda df: df.withColumn("id", F.input_file_name()), "input_file_name"),
     "metadata": (lambda df: df.withColumn("id", F.col("_metadata.file_size")), "_metadata"),
-    "nested": (lambda df: df.withColumn("id", F.col("nested.a")), "nested.a"),
+    "nested": (lambda df: df.withColumn("id", F.col("nested.a")), "nested.`a`"),
     "filter of floats": (lambda df: df.filter("d > 1"), "computes d in a filter"),
     "filter of text": (lambda df: df.filter("s like '%5'"), "in a filter"),
     "filter of columns": (lambda df: df.filter("id > k"), "in a filter"),
@@ -322,7 +322,7 @@ def test_readers_with_options_settings_and_tables_stay_with_spark(
 
 
 def test_files_that_spark_could_read_otherwise_stay_with_spark(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    spark: SparkSession, tmp_path: Path
 ) -> None:
     one = pa.array([1])
     with_default = StructType().add("id", "long", True, {"EXISTS_DEFAULT": "5"})
@@ -336,12 +336,14 @@ def test_files_that_spark_could_read_otherwise_stay_with_spark(
         "x=1": ({"x": one}, "id int, x int", "under another name or twice"),
     }
     for name, (columns, schema, why) in cases.items():
-        folder = tmp_path / f"of {name}" / name
+        top = tmp_path / f"of {name}"
+        folder = top / name if "=" in name else top
         folder.mkdir(parents=True)
         pq.write_table(pa.table(columns), folder / "0.parquet")
-        line = said(query_over(spark.read.schema(schema).parquet(str(folder.parent))), capsys)
-        assert line.startswith(BY_SPARK), (name, line)
-        assert why in line, (name, line)
+        df = spark.read.schema(schema).parquet(str(top))
+        found = plain_scan(df, df.columns)
+        assert isinstance(found, str), name
+        assert why in found, (name, found)
 
 
 def test_files_that_change_are_noticed(

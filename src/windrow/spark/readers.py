@@ -1,4 +1,17 @@
-"""Who reads the rows of a bounded DataFrame: Spark, or the tasks themselves with PyArrow."""
+"""Who reads the rows of a bounded DataFrame: Spark, or the tasks themselves with PyArrow.
+
+The tasks read plain scans, but not where Spark's own aggregation computes whole windows. CPU
+seconds for 6 million rows of 4 columns, warm, best of 3, fixed costs of about a second included:
+
+| windows | Spark's reader | tasks |
+|---|---|---|
+| tumbling, 100 keys | 1.45 (wholly in Spark) | 1.77 |
+| 1 s every 10 ms, 100 keys | 3.35 (panes in Spark) | 2.30 |
+| 1 s every 10 ms, 100 keys, filtered | 2.17 (panes in Spark) | 2.19 |
+| 2 s every 500 ms, 50,000 keys | 4.67 (panes in Spark) | 2.89 |
+
+Everything else runs in Python anyway, and then rows would have to be handed over one by one.
+"""
 
 from __future__ import annotations
 
