@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -364,3 +365,23 @@ def test_files_that_change_are_noticed(
     path.write_bytes(path.read_bytes()[:-9])
     again = spark.read.schema("id bigint, x string").parquet(str(tmp_path))
     assert "cannot be read" in said(query_over(again, "id"), capsys)
+
+
+def test_spark_refuses_to_overwrite_the_files_that_are_read(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = pa.table({name: [0, 1] for name in ("window_id", "window_start", "window_end", "n")})
+    pq.write_table(rows, tmp_path / "a.parquet")
+    df = spark.read.parquet(str(tmp_path))
+    counts = wr.stream(df).window(wr.CountWindow(1)).agg(n=wf.count("n")).using(wr.KeyFarm(2))
+    results = counts.to_df()
+    spark.sql(f"CREATE TABLE counts USING parquet LOCATION '{tmp_path}'")
+    try:
+        with pytest.raises(AnalysisException, match=r"(?i)overwrite"):
+            results.write.insertInto("counts", overwrite=True)
+    finally:
+        spark.sql("DROP TABLE counts")
+    assert pq.read_table(tmp_path / "a.parquet").equals(rows)
+    assert len(results.collect()) == 2
+    scans = results._jdf.queryExecution().optimizedPlan().toString()
+    assert "parquet" not in scans

@@ -65,7 +65,7 @@ def plain_scan(df: DataFrame, names: list[str]) -> SplitRows | str:
         plan = _Plan.of(selected._jdf.queryExecution().optimizedPlan())
         _check_relation(plan.relation)
         _check_settings(spark)
-        return _rows(spark, plan, selected.schema)
+        return _rows(plan, selected)
     except NotPlain as e:
         return str(e)
 
@@ -147,7 +147,8 @@ def _check_settings(spark: SparkSession) -> None:
         raise NotPlain("Parquet files may be encrypted")
 
 
-def _rows(spark: SparkSession, plan: _Plan, given: StructType) -> SplitRows:
+def _rows(plan: _Plan, selected: DataFrame) -> SplitRows:
+    spark = selected.sparkSession
     relation = plan.relation.relation()
     of_files, of_folders = (
         StructType.fromJson(json.loads(schema.json()))
@@ -183,7 +184,7 @@ def _rows(spark: SparkSession, plan: _Plan, given: StructType) -> SplitRows:
         condition = all_of([again.translated(c) for c in plan.conditions])
     scan = Scan(declared, tuple(dict.fromkeys(columns)), condition, int96)
     splits = tuple(splits_of(scan, pieces, cores_of(spark)))
-    return SplitRows(spark, scan, splits, tuple(columns), given)
+    return SplitRows(spark, scan, splits, tuple(columns), selected.schema, selected)
 
 
 def _declared(of_files: StructType, of_folders: StructType) -> pa.Schema:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -27,6 +28,8 @@ class SplitRows:
     """The column of the scan that each given column is; none if they are those of the scan."""
     given: StructType | None = None
     """The columns as Spark's reader would give them; None if they are those of the scan."""
+    origin: DataFrame | None = None
+    """The DataFrame whose rows they are; None if they are those of a dataset."""
 
     isStreaming = False
 
@@ -50,6 +53,11 @@ class SplitRows:
         """What the function makes of each split's rows, one task per split, in their order."""
         n = len(self.splits)
         numbers = self.sparkSession.range(0, n, 1, max(1, n))
+        if self.origin is not None:
+            # No row of it is read. But Spark sees which files the results come from: it refuses to
+            # overwrite a table with them, and computes cached results anew once the files change.
+            nothing = self.origin.where(F.lit(False)).select(F.lit(0).cast("bigint").alias("id"))
+            numbers = numbers.unionAll(nothing)
         return numbers.mapInArrow(self.task(function), schema)
 
     def task(self, function: MapBatches) -> ReadSplits:
