@@ -33,6 +33,7 @@ pytestmark = pytest.mark.spark
 
 ROWS = 200
 BY_SPARK = "reads    with Spark's reader: "
+READ_AS = {kind: read for kind, read, _ in READ.values()}
 SLIDING = wr.TimeWindow("200 ms", "100 ms")
 
 
@@ -107,7 +108,7 @@ def with_and_without(spark: SparkSession, run: Callable[[], Any]) -> tuple[Any, 
         return found, run()
 
 
-def said(query: wr.Query, capsys: pytest.CaptureFixture[str]) -> str:
+def said(query: wr.Query | wr.Join, capsys: pytest.CaptureFixture[str]) -> str:
     """The line of explain that says who reads the rows."""
     capsys.readouterr()
     query.explain()
@@ -201,10 +202,11 @@ def test_random_files_are_read_as_spark_reads_them(
                 table, path, row_group_size=group, use_deprecated_int96_timestamps=is_int96
             )
         df = spark.read.parquet(folder)
-        wanted = [
-            n for n in df.columns if n != "v" or tables[0].schema.field("v").type != pa.null()
-        ]
         df = df if condition is None else df.filter(condition)
+        kind = tables[0].schema.field("v").type
+        # Spark's reader keeps some nested columns, of other types than Spark's, beside a filter.
+        is_kept = condition is not None and pa.types.is_nested(kind) and kind != READ_AS[kind]
+        wanted = [n for n in df.columns if n != "v" or not (is_kept or kind == pa.null())]
         assert plain_rows(as_tasks_read(df, wanted)) == plain_rows(df.select(*wanted).toArrow())
 
 
@@ -229,7 +231,8 @@ def test_windows_and_joins_are_the_same_with_either_reader(
 
     found, expected = with_and_without(spark, results)
     assert found == expected
-    assert "reads with PyArrow" in said(query, capsys).replace("read with", "reads with")
+    assert "with PyArrow" in said(query, capsys)
+    assert "with PyArrow" in said(pairs, capsys)
     counted = wr.stream(df).window(wr.CountWindow(10)).agg(n=wf.count())
     assert sum(r["n"] for r in counted.to_df().collect()) == df.count()
 
