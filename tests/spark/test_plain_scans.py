@@ -263,6 +263,7 @@ OTHER_PLANS: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
     "filter of floats": (lambda df: df.filter("d > 1"), "computes d in a filter"),
     "filter of text": (lambda df: df.filter("s like '%5'"), "in a filter"),
     "filter of columns": (lambda df: df.filter("id > k"), "in a filter"),
+    "filter of a struct": (lambda df: df.filter("nested is not null"), "in a filter"),
     "filter by chance": (lambda df: df.filter(F.rand() > 0.5), "in a filter"),
     "negated or": (lambda df: df.filter("not (x <=> 3)"), "in a filter"),
 }

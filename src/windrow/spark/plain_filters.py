@@ -107,8 +107,8 @@ class FilterTranslator:
     def _field(self, attribute: Any) -> Any:
         if kind_of(attribute) != "AttributeReference":
             raise _unknown(attribute)
-        name = self.names.get(attribute.exprId().id())
-        if name is None or pa.types.is_nested(self.types.field(name).type):
+        name = self.names.get(attribute.exprId().id(), "")
+        if name not in self.types.names or pa.types.is_nested(self.types.field(name).type):
             raise _unknown(attribute)
         self.columns.add(name)
         return pc.field(name)
