@@ -219,7 +219,9 @@ def test_windows_and_joins_are_the_same_with_either_reader(
         wr.stream(df).key_by("key", F.col("p").alias("part")).event_time(F.col("t"))
         .window(SLIDING).agg(n=wf.count(), total=wf.sum("x"))
     )  # fmt: skip
-    pairs = wr.join(df.drop("m"), df, within="50 ms", on=wr.equi("key"), time="t", how="left")
+    # Nested columns that are never null in the files stay with Spark beside a filter.
+    flat = df.drop("m", "nested")
+    pairs = wr.join(flat, flat.drop("s"), within="50 ms", on=wr.equi("key"), time="t", how="left")
 
     def results() -> Any:
         dropped = Observation()
@@ -232,7 +234,7 @@ def test_windows_and_joins_are_the_same_with_either_reader(
     found, expected = with_and_without(spark, results)
     assert found == expected
     assert "with PyArrow" in said(query, capsys)
-    assert "with PyArrow" in said(pairs, capsys)
+    assert said(pairs, capsys).count("with PyArrow") == 2
     counted = wr.stream(df).window(wr.CountWindow(10)).agg(n=wf.count())
     assert sum(r["n"] for r in counted.to_df().collect()) == df.count()
 
