@@ -162,7 +162,7 @@ def _rows(plan: _Plan, selected: DataFrame) -> SplitRows:
     looked_at = list(dict.fromkeys([*columns, *filters.columns]))
     _check_columns(looked_at, of_files, of_folders, declared)
     folders = frozenset(of_folders.names)
-    dataset = dataset_of(spark, relation.location(), declared, folders & set(looked_at))
+    dataset = dataset_of(relation.location(), declared, folders & set(looked_at))
     try:
         pieces = pieces_of(dataset if condition is None else dataset.filter(condition))
     except WindrowError as e:

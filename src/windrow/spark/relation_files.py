@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyarrow import fs
-from pyspark.sql import SparkSession
 
 from windrow.spark.plain_filters import NotPlain, items
 
@@ -25,9 +24,7 @@ _GETTERS = {
 """How a folder's value is taken from a row of Spark's, by its type."""
 
 
-def dataset_of(
-    spark: SparkSession, location: Any, schema: pa.Schema, of_folders: frozenset[str]
-) -> ds.Dataset:
+def dataset_of(location: Any, schema: pa.Schema, of_folders: frozenset[str]) -> ds.Dataset:
     """The files of an index; ``of_folders`` are the columns that are needed of folders' names."""
     paths = location.inputFiles()
     if len(paths) > _MOST_FILES:
