@@ -104,6 +104,10 @@ class DatasetSource:
         scan = self.reading(columns, time)
         return SplitRows(spark, scan, tuple(splits_of(scan, self.pieces, cores_of(spark))))
 
+    def reads_on(self, spark: SparkSession, columns: list[str], time: str | None) -> str:
+        """Who reads the rows on Spark, in words."""
+        return self.rows_on(spark, columns, time).describe()
+
     def to_df(
         self,
         query: WindowQuery,

@@ -283,6 +283,9 @@ class Join:
         for df in self._frames:
             check_session(spark, df)
         session = self._session or session_of(spark)
+        if self._is_stream:
+            # A bounded side beside a stream is read by Spark, whatever its files are.
+            return session, (self._frames[0], self._frames[1])
         left, right = (
             source.rows_on(session, self.query.needed_columns(i), time)  # type: ignore[union-attr]
             for i, (source, time) in enumerate(
@@ -310,11 +313,17 @@ class Join:
         """Print what will run and why."""
         from windrow.planner.explain_join import explain_join
 
-        runs = "in this process"
+        runs, reads = "in this process", []
         if self._session is not None:
             kind = "as a stream, state in Spark's state store" if self._is_stream else "as tasks"
             runs = f"on Spark, {kind}, on rows packed as Arrow"
-        print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs))
+        if self._session is not None and not self._is_stream:
+            times = self.query.time or (None, None)
+            reads = [
+                source.reads_on(self._session, self.query.needed_columns(i), time)  # type: ignore[union-attr]
+                for i, (source, time) in enumerate(zip(self.sources, times, strict=True))
+            ]
+        print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs, reads))
 
 
 def _matched(sources: list[Any], got: str) -> list[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.stages.nodes import Stages
 from windrow.patterns.joins import Strategy
@@ -14,9 +16,14 @@ _WHY_BASELINE = {
 
 
 def explain_join(
-    query: JoinQuery, choice: GridChoice, strategy: Strategy, stages: Stages, runs: str
+    query: JoinQuery,
+    choice: GridChoice,
+    strategy: Strategy,
+    stages: Stages,
+    runs: str,
+    reads: Sequence[str] = (),
 ) -> str:
-    """The predicate, the windows, the layout and its stages."""
+    """The predicate, the windows, the layout and its stages; who reads each side, if told."""
     unit = "rows" if query.by_count else "us"
     left, right = query.lengths
     order = "arrival" if query.time is None else f"{query.time[0]} and {query.time[1]}"
@@ -28,7 +35,12 @@ def explain_join(
         "within": f"the last {left} {unit} of the left, {right} {unit} of the right",
         "order": order,
         "layout": layout,
+        **({"reads": _both(*reads)} if reads else {}),
         "runs": runs,
         "stages": stages.describe().replace("\n", "\n" + " " * 9),
     }
     return "\n".join(f"{name:<8} {value}" for name, value in lines.items())
+
+
+def _both(left: str, right: str) -> str:
+    return left if left == right else f"left: {left}; right: {right}"

@@ -9,6 +9,7 @@ from windrow.patterns import Pattern
 from windrow.planner.explain import explain
 from windrow.spark import bounded, streaming
 from windrow.spark.file_rows import FileRows
+from windrow.spark.readers import reading_of
 from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
 
@@ -35,7 +36,10 @@ def explain_lowering(
 ) -> str:
     """The window, what is computed, the pattern and its stages, and what runs where."""
     reads = None if isinstance(df, DataFrame) else df.describe()
-    if not isinstance(df, SplitRows) and df.isStreaming:
+    if isinstance(df, SplitRows):
+        lowering = bounded.plan(query, df, pattern)
+        runs = _NATIVE[lowering.native]
+    elif isinstance(df, FileRows) or df.isStreaming:
         lowering = streaming.plan(query, df, pattern)
         stages = StagePlan.of(lowering.stages, query, is_stream=True)
         partitions = streaming.state_partitions(
@@ -43,8 +47,8 @@ def explain_lowering(
         )
         runs = _STREAMED.format(partitions=partitions, workers=stages.widest_state)
     else:
-        assert not isinstance(df, FileRows)
-        lowering = bounded.plan(query, df, pattern)
+        reading = reading_of(query, df, pattern)
+        lowering, reads = bounded.plan(query, reading.rows, pattern), reading.reads
         runs = _NATIVE[lowering.native]
     choice = lowering.choice
     return explain(query, choice.pattern, choice.why, lowering.stages, runs, reads)

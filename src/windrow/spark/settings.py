@@ -16,6 +16,9 @@ CORES = "spark.windrow.cores"
 OWN_PARTITIONS = "spark.windrow.shufflePartitions"
 """The number of shuffle partitions that Windrow has set, which tells it from a user's."""
 
+COLUMNAR_SCAN = "spark.windrow.columnarScan"
+"""Whether tasks may read the Parquet files of a DataFrame themselves; true unless it is set."""
+
 
 def local_checkpoints(version: str) -> dict[str, str]:
     """The checkpoint file manager for local disks in this version of Spark.

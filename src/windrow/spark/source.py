@@ -21,9 +21,11 @@ from windrow.spark import bounded, streaming
 from windrow.spark.checkpoint import refuse_other_checkpoint
 from windrow.spark.explain import explain_lowering
 from windrow.spark.given_session import check_session
+from windrow.spark.readers import reading_of, scan_of
 from windrow.spark.rows import column as column_named
 from windrow.spark.rows import type_name_of
 from windrow.spark.runtime import bounded_observation, metrics_name
+from windrow.spark.splits import SplitRows
 
 
 class DataFrameSource:
@@ -76,7 +78,8 @@ class DataFrameSource:
             metrics = metrics_name(observation)
             return streaming.to_df(query, self.df, pattern, ordered=ordered, metrics=metrics)
         observed = bounded_observation(observation)
-        return bounded.to_df(query, self.df, pattern, ordered=ordered, observation=observed)
+        rows = reading_of(query, self.df, pattern).rows
+        return bounded.to_df(query, rows, pattern, ordered=ordered, observation=observed)
 
     def check_checkpoint(self, query: WindowQuery, pattern: Pattern | None, location: str) -> None:
         """Raise unless a stream of this query can begin at, or continue from, the checkpoint."""
@@ -86,9 +89,15 @@ class DataFrameSource:
         identity = streaming.identity_of(query, self.df, pattern)
         refuse_other_checkpoint(self.df.sparkSession, location, identity)
 
-    def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> DataFrame:
-        """The DataFrame itself."""
-        return self.df
+    def rows_on(
+        self, spark: SparkSession, columns: list[str], time: str | None
+    ) -> DataFrame | SplitRows:
+        """The rows of a join: those of the DataFrame, or as the tasks read its files."""
+        return scan_of(self.df, columns, time).rows
+
+    def reads_on(self, spark: SparkSession, columns: list[str], time: str | None) -> str:
+        """Who reads the rows of a join, in words."""
+        return scan_of(self.df, columns, time).reads
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from windrow.engine.datasets.scan import Scan
@@ -46,11 +47,25 @@ class ScannedRows(ABC):
 
 @dataclass(frozen=True)
 class SplitRows(ScannedRows):
-    """The rows of a dataset, whose splits are known."""
+    """The rows of a dataset, or of a DataFrame over files, whose splits are known."""
 
     splits: tuple[Split, ...]
+    sources: tuple[str, ...] = ()
+    """The column of the scan that each given column is; none if they are those of the scan."""
+    given: StructType | None = None
+    """The columns as Spark's reader would give them; None if they are those of the scan."""
+    origin: DataFrame | None = None
+    """The DataFrame whose rows they are; None if they are those of a dataset."""
 
     isStreaming = False
+
+    @property
+    def columns(self) -> list[str]:
+        return super().columns if self.given is None else self.given.names
+
+    @property
+    def schema(self) -> StructType:
+        return super().schema if self.given is None else self.given
 
     def describe(self) -> str:
         """What is read, in words."""
@@ -62,8 +77,19 @@ class SplitRows(ScannedRows):
         """What the function makes of each split's rows, one task per split, in their order."""
         n = len(self.splits)
         numbers = self.sparkSession.range(0, n, 1, max(1, n))
+        if self.origin is not None:
+            # No row of it is read. But Spark sees which files the results come from: it refuses to
+            # overwrite a table with them, and computes cached results anew once the files change.
+            nothing = self.origin.where(F.lit(False)).select(F.lit(0).cast("bigint").alias("id"))
+            numbers = numbers.unionAll(nothing)
+        return numbers.mapInArrow(self.task(function), schema)
+
+    def task(self, function: MapBatches) -> ReadSplits:
+        """What the tasks run, given the numbers of their splits."""
         packed = tuple(split.pack() for split in self.splits)
-        return numbers.mapInArrow(ReadSplits(packed, function), schema)
+        zone = self.sparkSession.conf.get("spark.sql.session.timeZone")
+        handed = None if self.given is None else to_arrow_schema(self.given, timezone=zone)
+        return ReadSplits(packed, function, self.sources, handed)
 
 
 @dataclass(frozen=True)
@@ -72,8 +98,20 @@ class ReadSplits:
 
     splits: tuple[bytes, ...]
     function: MapBatches
+    sources: tuple[str, ...] = ()
+    handed: pa.Schema | None = None
+    """The columns as Spark hands them to Python, made of the sources; None for those read."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
         splits = (Split.unpack(self.splits[number]) for number in numbers)
-        return self.function(batch for split in splits for batch in split.batches())
+        return self.function(self._handed(b) for split in splits for b in split.batches())
+
+    def _handed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        if self.handed is None:
+            return batch
+        columns = [
+            batch[source] if batch[source].type == field.type else batch[source].cast(field.type)
+            for source, field in zip(self.sources, self.handed, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.handed)

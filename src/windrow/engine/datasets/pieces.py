@@ -58,7 +58,7 @@ class FilePiece:
                 "a file of the dataset has changed since the query was planned",
                 f"{self.path} with {info.size} bytes on host {socket.gethostname()}, "
                 f"{self.stamp.size} before",
-                "build the dataset again once nobody writes to its files.",
+                "build the dataset or DataFrame again once nobody writes to its files.",
             )
 
     @contextmanager

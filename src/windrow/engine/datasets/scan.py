@@ -22,7 +22,7 @@ _BUFFER = 1 << 20
 """Bytes of a column that are held while its file is read."""
 _READ_AHEAD = 2
 """Batches that are read before they are asked for."""
-_REBASED = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
+REBASED = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 """Metadata of files with days of the Julian calendar, which Spark's reader converts."""
 
 
@@ -225,7 +225,7 @@ def _is_encrypted(format: ds.ParquetFileFormat) -> bool:
 
 def _check_calendar(piece: FilePiece, metadata: pq.FileMetaData, schema: pa.Schema) -> None:
     kept = metadata.metadata or {}
-    if any(key in kept for key in _REBASED) and any(map(pa.types.is_temporal, schema.types)):
+    if any(key in kept for key in REBASED) and any(map(pa.types.is_temporal, schema.types)):
         raise WindrowError(
             "dates and times of the Julian calendar are left to Spark's reader",
             piece.path,

@@ -1,0 +1,229 @@
+"""Plain scans: DataFrames whose rows PyArrow certainly reads as Spark's reader would.
+
+A plain scan is a projection of Parquet files, maybe with filters that PyArrow computes exactly.
+Spark's plan tells what it is, and the footers of the files tell whether PyArrow reads their columns
+the same way. Whatever is not certain stays with Spark's reader.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import StructType
+
+from windrow.core.errors import WindrowError
+from windrow.engine.columns.ddl import type_name
+from windrow.engine.datasets.footers import Wanted, int96_of_certain
+from windrow.engine.datasets.pieces import FilePiece, pieces_of
+from windrow.engine.datasets.scan import Scan
+from windrow.engine.datasets.splits import splits_of
+from windrow.spark.cores import cores_of
+from windrow.spark.master import is_connect
+from windrow.spark.plain_filters import FilterTranslator, NotPlain, all_of, children, items, kind_of
+from windrow.spark.relation_files import dataset_of
+from windrow.spark.rows import column
+from windrow.spark.splits import SplitRows
+
+_PACKAGE = "org.apache.spark.sql.execution.datasources."
+_CLASSES = {
+    "relation": "HadoopFsRelation",
+    "location": "InMemoryFileIndex",
+    "fileFormat": "parquet.ParquetFileFormat",
+}
+_HARMLESS = frozenset(["path", "paths", "basepath", "mergeschema", "recursivefilelookup"])
+"""Options of Spark's reader that say which files and columns there are, and nothing else."""
+_NEEDED_SETTINGS = {
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.parquet.int96TimestampConversion": "false",
+    "spark.sql.parquet.fieldId.read.enabled": "false",
+}
+_CALENDARS = (
+    "spark.sql.parquet.datetimeRebaseModeInRead",
+    "spark.sql.parquet.int96RebaseModeInRead",
+)
+_ENCRYPTION = "parquet.crypto.factory.class"
+_HARMLESS_METADATA = frozenset(["comment"])
+_ANALYSED = frozenset(["Project", "Filter", "SubqueryAlias", "View", "LogicalRelation"])
+
+
+def plain_scan(df: DataFrame, names: list[str]) -> SplitRows | str:
+    """The rows of these columns as PyArrow reads them; or why they are left to Spark's reader."""
+    spark = df.sparkSession
+    if is_connect(spark):
+        return "Spark Connect does not show the plan"
+    try:
+        _check_chain(df._jdf.queryExecution().analyzed())
+        # The DataFrame's own plan is left alone: once made, it would not see a later cache().
+        selected = df.select(*map(column, names or [_narrowest(df.schema)]))
+        plan = _Plan.of(selected._jdf.queryExecution().optimizedPlan())
+        _check_relation(plan.relation)
+        _check_settings(spark)
+        return _rows(plan, selected)
+    except NotPlain as e:
+        return str(e)
+
+
+def _check_chain(node: Any) -> None:
+    """A quick look at a plan that is most often something else."""
+    while True:
+        if kind_of(node) not in _ANALYSED:
+            raise NotPlain(f"the DataFrame is not a plain scan but has {_words(node)}")
+        inner = children(node)
+        if not inner:
+            return
+        node = inner[0]
+
+
+@dataclass
+class _Plan:
+    """A relation, the attributes of its files that are given, and conditions on them."""
+
+    relation: Any
+    names: dict[int, str]
+    """The column in the files of each attribute, by its number."""
+    given: list[int] = field(default_factory=list)
+    """The attributes that the plan gives, in order."""
+    conditions: list[Any] = field(default_factory=list)
+
+    @staticmethod
+    def of(node: Any) -> _Plan:
+        kind, inner = kind_of(node), children(node)
+        if kind == "LogicalRelation":
+            attributes = items(node.output())
+            names = {a.exprId().id(): a.name() for a in attributes}
+            return _Plan(node, names, list(names))
+        if kind not in ("Project", "Filter"):
+            raise NotPlain(f"the DataFrame is not a plain scan but has {_words(node)}")
+        plan = _Plan.of(inner[0])
+        if kind == "Filter":
+            plan.conditions.append(node.condition())
+            return plan
+        plan.given = [plan._attribute(expression) for expression in items(node.projectList())]
+        return plan
+
+    def _attribute(self, expression: Any) -> int:
+        """The number of a column of the files, maybe under another name."""
+        is_renamed = kind_of(expression) == "Alias"
+        source = children(expression)[0] if is_renamed else expression
+        name = None
+        if kind_of(source) == "AttributeReference":
+            name = self.names.get(source.exprId().id())
+        if name is None:
+            raise NotPlain(f"only Spark computes {expression.sql()}")
+        number: int = expression.exprId().id()
+        self.names[number] = name
+        return number
+
+
+def _check_relation(node: Any) -> None:
+    """Raise an answer unless this is a folder or list of Parquet files."""
+    if node.isStreaming() or node.catalogTable().isDefined():
+        raise NotPlain("the rows of a table are Spark's")
+    relation = node.relation()
+    for part, expected in _CLASSES.items():
+        found = relation if part == "relation" else getattr(relation, part)()
+        name: str = found.getClass().getName()
+        if name != _PACKAGE + expected:
+            raise NotPlain(f"the files are read by {name.rsplit('.', 1)[-1]}")
+    if relation.bucketSpec().isDefined():
+        raise NotPlain("the files are in buckets")
+    for option in items(relation.options().keySet().toSeq()):
+        if option.lower() not in _HARMLESS:
+            raise NotPlain(f"the reader has the option {option!r}")
+
+
+def _check_settings(spark: SparkSession) -> None:
+    for name, needed in _NEEDED_SETTINGS.items():
+        if spark.conf.get(name, needed) != needed:
+            raise NotPlain(f"{name} is {spark.conf.get(name)}")
+    if spark._jsparkSession.sessionState().newHadoopConf().get(_ENCRYPTION) is not None:
+        raise NotPlain("Parquet files may be encrypted")
+
+
+def _rows(plan: _Plan, selected: DataFrame) -> SplitRows:
+    spark = selected.sparkSession
+    relation = plan.relation.relation()
+    of_files, of_folders = (
+        StructType.fromJson(json.loads(schema.json()))
+        for schema in (relation.dataSchema(), relation.partitionSchema())
+    )
+    declared = _declared(of_files, of_folders)
+    columns = [plan.names[number] for number in plan.given]
+    filters = FilterTranslator(plan.names, declared)
+    _check_columns(columns, of_files, of_folders, declared)
+    condition = all_of([filters.translated(c) for c in plan.conditions])
+    looked_at = list(dict.fromkeys([*columns, *filters.columns]))
+    _check_columns(looked_at, of_files, of_folders, declared)
+    folders = frozenset(of_folders.names)
+    dataset = dataset_of(relation.location(), declared, folders & set(looked_at))
+    try:
+        pieces = pieces_of(dataset if condition is None else dataset.filter(condition))
+    except WindrowError as e:
+        raise NotPlain(f"{e.rule}: {e.got}") from e
+    wanted = Wanted(
+        schema=pa.schema([declared.field(name) for name in looked_at]),
+        of_folders=folders,
+        is_calendar_kept=all(spark.conf.get(name) == "CORRECTED" for name in _CALENDARS),
+        is_filtered=condition is not None,
+    )
+    int96 = int96_of_certain([p for p in pieces if isinstance(p, FilePiece)], wanted)
+    if isinstance(int96, str):
+        raise NotPlain(int96)
+    for name in int96:
+        i = declared.get_field_index(name)
+        declared = declared.set(i, pa.field(name, pa.timestamp("us")))
+    if condition is not None and int96 & filters.columns:
+        again = FilterTranslator(plan.names, declared)
+        condition = all_of([again.translated(c) for c in plan.conditions])
+    scan = Scan(declared, tuple(dict.fromkeys(columns)), condition, int96)
+    splits = tuple(splits_of(scan, pieces, cores_of(spark)))
+    return SplitRows(spark, scan, splits, tuple(columns), selected.schema, selected)
+
+
+def _declared(of_files: StructType, of_folders: StructType) -> pa.Schema:
+    """The columns that Arrow has types for; a folder's column hides a file's of that name."""
+    found: dict[str, pa.DataType] = {}
+    for one in (*of_files.fields, *of_folders.fields):
+        try:
+            kind = to_arrow_type(one.dataType, timezone="UTC")
+            if type_name(kind) == one.dataType.simpleString():
+                found[one.name] = kind
+        except (PySparkException, WindrowError, TypeError):
+            continue
+    return pa.schema(found.items())
+
+
+def _check_columns(
+    names: list[str], of_files: StructType, of_folders: StructType, declared: pa.Schema
+) -> None:
+    known = {one.name: one for one in (*of_files.fields, *of_folders.fields)}
+    for name in names:
+        if name not in known:
+            raise NotPlain(f"column {name!r} is not in the files")
+        if "." in name or name.startswith("_tmp_metadata"):
+            raise NotPlain(f"column {name!r} has a name that PyArrow could take for another's")
+        if name not in declared.names:
+            kind = known[name].dataType.simpleString()
+            raise NotPlain(f"PyArrow has no type for column {name!r} of {kind}")
+        if set(known[name].metadata) - _HARMLESS_METADATA:
+            raise NotPlain(f"column {name!r} has metadata: {known[name].metadata}")
+
+
+def _narrowest(schema: StructType) -> str:
+    """A column that costs little to read: rows must be counted."""
+    flat = ("boolean", "tinyint", "smallint", "int", "date", "bigint", "timestamp", "double")
+    kinds = {one.name: one.dataType.simpleString() for one in schema.fields}
+    order = {kind: place for place, kind in enumerate(flat)}
+    return min(kinds, key=lambda name: order.get(kinds[name], len(flat)))
+
+
+def _words(node: Any) -> str:
+    words: str = node.nodeName()
+    return words

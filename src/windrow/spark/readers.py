@@ -1,0 +1,59 @@
+"""Who reads the rows of a bounded DataFrame: Spark, or the tasks themselves with PyArrow.
+
+The tasks read plain scans, but not where Spark's own aggregation computes whole windows. CPU
+seconds for 6 million rows of 4 columns, warm, best of two or more, with about a second of fixed
+costs:
+
+| windows | Spark's reader | tasks |
+|---|---|---|
+| tumbling, 100 keys | 1.45 (wholly in Spark) | 1.77 |
+| 1 s every 10 ms, 100 keys | 3.35 (panes in Spark) | 2.30 |
+| 1 s every 10 ms, 100 keys, filtered | 2.17 (panes in Spark) | 2.19 |
+| 2 s every 500 ms, 50,000 keys | 4.67 (panes in Spark) | 2.89 |
+
+Everything else runs in Python anyway, and then rows would have to be handed over one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from windrow.engine.intake import needed_columns
+from windrow.engine.window_query import WindowQuery
+from windrow.patterns import Pattern
+from windrow.spark import native
+from windrow.spark.plain_scans import plain_scan
+from windrow.spark.settings import COLUMNAR_SCAN
+from windrow.spark.splits import SplitRows
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The rows of a DataFrame as they are read, and who reads them, in words."""
+
+    rows: DataFrame | SplitRows
+    reads: str
+
+
+def reading_of(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Reading:
+    """How the rows of a window query are read."""
+    if pattern is None and native.is_wholly_native(query):
+        return _by_spark(df, "its own aggregation takes the rows")
+    return scan_of(df, needed_columns(query), query.time)
+
+
+def scan_of(df: DataFrame, columns: list[str], time: str | None) -> Reading:
+    """How these columns of a DataFrame and its times are read."""
+    if df.isStreaming:
+        return _by_spark(df, "it is a stream")
+    if str(df.sparkSession.conf.get(COLUMNAR_SCAN, "true")).lower() != "true":
+        return _by_spark(df, f"{COLUMNAR_SCAN} is not true")
+    names = columns if time is None else [*columns, time]
+    found = plain_scan(df, list(dict.fromkeys(names)))
+    return _by_spark(df, found) if isinstance(found, str) else Reading(found, found.describe())
+
+
+def _by_spark(df: DataFrame, why: str) -> Reading:
+    return Reading(df, f"with Spark's reader: {why}")
