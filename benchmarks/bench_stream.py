@@ -49,6 +49,15 @@ class Streams:
     folder: Path
 
     def __call__(self, rows: int, batches: int, keys: int) -> DataFrame:
+        stream = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", CORES)
+        return stream.parquet(str(self.files(rows, batches, keys)))
+
+    def scanned(self, rows: int, batches: int, keys: int) -> wr.Query:
+        """The same stream, read by the tasks themselves."""
+        return wr.scan_stream(self.spark, self.files(rows, batches, keys), "parquet", CORES)
+
+    def files(self, rows: int, batches: int, keys: int) -> Path:
+        """The folder of the files, which are written if they are not there."""
         path = self.folder / f"{rows}-{batches}-{keys}"
         if not path.exists():
             path.mkdir()
@@ -57,8 +66,7 @@ class Streams:
                 for part in range(CORES):
                     own = made.slice(part * rows // CORES, rows // CORES)
                     pq.write_table(own, path / f"{i:05}-{part}.parquet")
-        stream = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", CORES)
-        return stream.parquet(str(path))
+        return path
 
 
 def tuples(rows: int, keys: int, first: int) -> pa.Table:
@@ -104,9 +112,10 @@ def report(label: str, rows: int, seconds: float, ratio: float = 0, target: str 
     print(f"  {label:56} {seconds:7.3f} s/batch {rate} {compared}".rstrip(), flush=True)
 
 
-def count_sum_max(df: DataFrame, model: WindowModel) -> DataFrame:
+def count_sum_max(rows: DataFrame | wr.Query, model: WindowModel) -> DataFrame:
     functions = {"n": wf.count(), "s": wf.sum("x"), "m": wf.max("x")}
-    return wr.stream(df).key_by("k").event_time("t").window(model).agg(**functions).to_df()
+    query = rows if isinstance(rows, wr.Query) else wr.stream(rows)
+    return query.key_by("k").event_time("t").window(model).agg(**functions).to_df()
 
 
 def by_window(df: DataFrame) -> DataFrame:

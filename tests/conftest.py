@@ -30,6 +30,7 @@ LONGEST_FIRST = [
     "tests/transcripts/test_transcripts_on_spark.py",
     "tests/spark/test_joins.py",
     "tests/spark/test_types.py",
+    "tests/spark/test_every_type.py",
     "tests/properties/test_patterns_match_oracle.py",
     "tests/spark/test_native.py",
     "tests/properties/test_joins_match_oracle.py",

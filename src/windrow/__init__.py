@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from windrow import functions
 from windrow.api.join import Join, join
-from windrow.api.query import Query, stream
+from windrow.api.query import Query, scan, scan_stream, stream
 from windrow.core import (
     Aggregate,
     Axis,
@@ -119,6 +119,8 @@ __all__ = [
     "functions",
     "join",
     "local_spark",
+    "scan",
+    "scan_stream",
     "stream",
     "theta",
 ]

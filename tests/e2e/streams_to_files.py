@@ -42,6 +42,7 @@ MODELS: dict[str, WindowModel] = {
     "paned": PANED,
     "sessions": SESSIONS,
     "resized": COUNTED,
+    "scanned": PANED,
 }
 WITHIN = ("3 ms", "1 ms")
 """The windows of the join, of the stream with itself."""
@@ -91,12 +92,18 @@ def kill(victim: str) -> None:
 
 
 def query(name: str, df: DataFrame, folder: Path, victim: str | None) -> DataFrame:
-    """The results; "resized" and "rejoined" have the pattern that fits any number of cores."""
+    """The results; "resized" and "rejoined" have the pattern that fits any number of cores.
+
+    The tasks of "scanned" read the files themselves.
+    """
     if name == "joined":
         return joined(df, layout=(2, 1))
     if name == "rejoined":
         return joined(df)
-    base = wr.stream(df).key_by("k").event_time("t", DELAY).order_by("seq").window(MODELS[name])
+    rows = wr.stream(df)
+    if name == "scanned":
+        rows = wr.scan_stream(df.sparkSession, folder / "in", max_files_per_trigger=1)
+    base = rows.key_by("k").event_time("t", DELAY).order_by("seq").window(MODELS[name])
     if name == "counted":
         members = Members(folder / "killed", victim)
         return base.apply(members, "seqs array<int>").using(wr.KeyFarm(2)).to_df()

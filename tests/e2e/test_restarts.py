@@ -131,7 +131,7 @@ def test_driver_killed_again_and_again_at_any_moment(
     tmp_path: Path, came: Rows, kills: int
 ) -> None:
     bring(came, tmp_path, 5 + 2 * kills)
-    names = ["counted", "paned", "joined"]
+    names = ["counted", "paned", "joined", "scanned"]
     draw = random.Random(7)
     killed: list[list[str]] = []
     while len(killed) < kills:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 import windrow as wr
 from tests.spark.session_of_its_own import start
@@ -94,7 +95,24 @@ def main(master: str, is_remote: bool) -> None:
         print(name, len(got), flush=True)
     if is_remote:
         print(CHAIN, watermarks_of(chain(spark)), flush=True)
+    check_expressions(df, rows)
     spark.stop()
+
+
+def check_expressions(df: DataFrame, rows: pa.Table) -> None:
+    """An expression in several places, a column in another case, and a sort order, refused."""
+    keyed = wr.stream(df).key_by(F.col("K")).event_time("t").window(wr.CountWindow(1000))
+    twice = keyed.agg(total=wf.sum(df.x * 2), most=wf.max(F.col("X") * 2), own=wf.min(df.x))  # type: ignore[arg-type]
+    got = {(r["k"], r["total"], r["most"], r["own"]) for r in twice.to_df().collect()}
+    whole = wr.stream(rows).key_by("k").event_time("t").window(wr.CountWindow(1000))
+    wanted = whole.agg(total=wf.sum("x"), most=wf.max("x"), own=wf.min("x")).collect()
+    assert got == {(r["k"], r["total"] * 2, r["most"] * 2, r["own"]) for r in wanted.to_pylist()}
+    try:
+        keyed.order_by(F.desc("t"))
+    except wr.WindrowError as e:
+        assert "not a sort order" in str(e)
+    else:
+        raise AssertionError("a sort order was accepted")
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def stream(spark: SparkSession, tmp_path: Path) -> Stream:
     return Stream(session, tmp_path / "in")
 
 
-def named(df: DataFrame, name: str) -> dict[str, str]:
+def named(df: DataFrame, name: str) -> dict[str, Any]:
     """Metrics of a name of their own, which only streams have."""
     return {"observation": name} if df.isStreaming else {}
 

@@ -134,7 +134,7 @@ def test_rows_without_a_time_are_dropped_and_counted(
 ) -> None:
     observation = Observation("lost")
     query = wr.stream(df).key_by("k").event_time("t").window(model, open_windows=partial)
-    rows = query.agg(n=wf.count()).to_df(observation).collect()
+    rows = query.agg(n=wf.count()).to_df(observation=observation).collect()
     assert rows
     assert {r["k"] for r in rows} == {"a", "b"}
     assert observation.get == {"dropped": 3}
@@ -159,7 +159,7 @@ def test_nothing_is_dropped_where_no_time_is_needed(df: DataFrame) -> None:
 def test_rows_without_a_time_are_counted_in_joins_of_bounded_frames(df: DataFrame) -> None:
     def counted(observation: Observation) -> DataFrame:
         joined = wr.join(df, df, within="4 ms", on=wr.equi("k"), time="t")
-        return joined.to_df(observation)
+        return joined.to_df(observation=observation)
 
     named, unnamed = Observation("lost"), Observation()
     for observation in (named, unnamed):
@@ -169,7 +169,7 @@ def test_rows_without_a_time_are_counted_in_joins_of_bounded_frames(df: DataFram
     assert joined.to_df(observation=(timeless := Observation())).collect()
     assert timeless.get == {"dropped": 0}
     with pytest.raises(wr.WindrowError, match="on a bounded DataFrame observation takes an Obs"):
-        joined.to_df("lost")
+        joined.to_df(observation="lost")
 
 
 @pytest.mark.parametrize("observation", [3, True, ["lost"], Observation])
@@ -178,4 +178,4 @@ def test_an_observation_of_the_wrong_type_is_refused(df: DataFrame, observation:
     joined = wr.join(df, df, within=2, on=wr.equi("k"))
     for to_df in (windows.to_df, joined.to_df):
         with pytest.raises(wr.WindrowError, match="on a bounded DataFrame observation takes an"):
-            to_df(observation)
+            to_df(observation=observation)

@@ -6,6 +6,7 @@ import functools
 import threading
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -343,6 +344,28 @@ def test_event_times_of_every_type(spark: SparkSession, tmp_path: Path) -> None:
     run_all(functools.partial(check, kind) for kind in kinds)
 
 
+def test_decimals_and_sums_that_cancel_are_exact(spark: SparkSession, tmp_path: Path) -> None:
+    great = Decimal("1234567890123456789012345678901.25")
+    numbers = [(1e16, great), (1.0, Decimal("1.25")), (0.25, Decimal("-0.50")), (-1e16, None)]
+    rows: list[dict[str, Any]] = [
+        {"t": i * 1000, "x": numbers[i % 4][0], "m": numbers[i % 4][1]} for i in range(24)
+    ]
+    arrow = pa.schema([("t", pa.int64()), ("x", pa.float64()), ("m", pa.decimal128(38, 2))])
+    arrivals = Arrivals(tmp_path / "in", arrow)
+    in_batches(arrivals, rows, 12)
+    df = arrivals.read(spark, "t bigint, x double, m decimal(38,2)")
+    model = wr.TimeWindow("4 ms", "2 ms")
+    functions = {"x": wf.sum("x"), "m": wf.sum("m"), "mean": wf.mean("m"), "most": wf.max("m")}
+    query = wr.stream(df).event_time("t").window(model).agg(**functions).using(wr.PaneFarm(1, 1))
+    got, _ = streamed(query.to_df())
+    windows = oracle.windows(model, rows, time="t", open_windows="drop")
+    found = by_window(got)
+    assert_same(found, expected(windows, aggregates(functions)))
+    total = Decimal("1234567890123456789012345678902.00")
+    mean = Decimal("411522630041152263004115226300.666667")
+    assert found[(), 0, 0, 4000] == [[1.25, total, mean, great]]
+
+
 def test_a_session_with_sparks_defaults_gets_the_settings_it_needs(
     spark: SparkSession, arrivals: Arrivals
 ) -> None:
@@ -374,5 +397,5 @@ def test_settings_of_the_users_own_are_kept(spark: SparkSession, df: DataFrame) 
     session.conf.set("spark.sql.shuffle.partitions", "5")
     stream = session.readStream.format("rate").load()
     query = wr.stream(stream).event_time("timestamp").window(wr.TimeWindow("1 second"))
-    query.agg(n=wf.count()).using(wr.KeyFarm(2)).to_df()
+    query.agg(n=wf.count()).using(wr.WinFarm(2)).to_df()
     assert session.conf.get("spark.sql.shuffle.partitions") == "5"

@@ -195,7 +195,7 @@ def joined(begun: Restarted) -> wr.Join:
 
 REFUSED_BY_CHECK: dict[str, tuple[Any, str]] = {
     "keys removed": (
-        lambda b: counted(wr.stream(b.source()).event_time("t")).using(wr.KeyFarm(2)),
+        lambda b: counted(wr.stream(b.source()).event_time("t")).using(wr.WinSeq()),
         'keys[0].column: was "k", is not set',
     ),
     "keys added": (

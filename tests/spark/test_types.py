@@ -190,11 +190,12 @@ def test_numbers_of_every_type(spark: SparkSession, model: WindowModel) -> None:
     result = wr.stream(df).event_time("t").window(model).agg(**functions).to_df()
     types = {name: kind for name, kind in result.dtypes}
     for name, kind in zip(names, NUMBERS, strict=True):
-        total = "bigint" if kind.endswith("int") else "double"
-        if kind.startswith("decimal"):
-            total = {"decimal(10,2)": "decimal(20,2)", "decimal(30,5)": "decimal(38,5)"}[kind]
-        assert types[f"sum_{name}"] == total
-        assert types[f"mean_{name}"] == "double"
+        total, mean = "bigint" if kind.endswith("int") else "double", "double"
+        if kind == "decimal(10,2)":
+            total, mean = "decimal(20,2)", "decimal(14,6)"
+        elif kind == "decimal(30,5)":
+            total, mean = "decimal(38,5)", "decimal(34,9)"
+        assert (types[f"sum_{name}"], types[f"mean_{name}"]) == (total, mean)
         assert types[f"min_{name}"] == types[f"max_{name}"] == kind
     wanted = expected(oracle.windows(model, rows, time="t"), aggregates(functions))
     assert_same(by_window(result), wanted)
@@ -360,7 +361,7 @@ def test_schema_is_exact_before_anything_runs(spark: SparkSession, model: Window
             T.StructField("window_end", bound, False),
             T.StructField("n", T.LongType(), False),
             T.StructField("total", T.DecimalType(20, 2)),
-            T.StructField("mean", T.DoubleType()),
+            T.StructField("mean", T.DecimalType(14, 6)),
             T.StructField("most", T.DecimalType(10, 2)),
         ]
     )

@@ -102,7 +102,7 @@ def test_bounded_dataframe(spark: SparkSession, name: str) -> None:
     def check(computation: str, pattern: Pattern | None) -> None:
         query = COMPUTATIONS[computation](base_query(transcript, df))
         lost = Observation()
-        got = (query if pattern is None else query.using(pattern)).to_df(lost)
+        got = (query if pattern is None else query.using(pattern)).to_df(observation=lost)
         assert rows_of(got) == expected_in_all(transcript, computation)
         assert lost.get == {"dropped": transcript["dropped"]}
 

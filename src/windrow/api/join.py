@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from windrow.api.sources import Data, source_of
+from windrow.api.sources import Data, source_of, told_apart
 from windrow.core.calls import checks_call
 from windrow.core.checks import number, one_of, path_of
 from windrow.core.durations import Duration, microseconds
@@ -17,17 +18,21 @@ from windrow.core.errors import WindrowError, received
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, Observation
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
+    from windrow.api.datasets import DatasetSource
     from windrow.api.tables import TableSource
+    from windrow.engine.datasets.steps import Step
     from windrow.engine.joins.join_query import How, JoinQuery
     from windrow.engine.joins.terms.predicate import Predicate
     from windrow.engine.joins.terms.term import Term
     from windrow.engine.stages.nodes import Stages
     from windrow.patterns.joins import Strategy
     from windrow.planner.join_layout import GridChoice, Layout
+    from windrow.spark.joins import Sides
     from windrow.spark.source import DataFrameSource
 
+    JoinSource = TableSource | DatasetSource | DataFrameSource
 
 AnyHow = Literal[
     "inner",
@@ -101,29 +106,34 @@ def join(
     from windrow.engine.joins.join_query import JoinQuery
     from windrow.patterns.joins import Strategy
 
-    sources: Any = (
+    sources: list[Any] = [
         source_of(left, "the left side of join"),
         source_of(right, "the right side of join"),
-    )
-    if type(sources[0]) is not type(sources[1]):
-        rule = "both sides of a join must be DataFrames, or both tables"
-        raise WindrowError(rule, f"{type(left).__name__} and {type(right).__name__}")
-    schemas = sources[0].schema, sources[1].schema
+    ]
+    sources = _matched(sources, f"{type(left).__name__} and {type(right).__name__}")
+    predicate = _predicate(on)
     lengths, by_count = _lengths(within)
     one_of(strategy, get_args(Strategy), "strategy")
     _check_is_grid(strategy, layout=layout, partitions=partitions, rates=rates)
+    times = _times(time, by_count)
+    for side in (0, 1):
+        named = [name for term in predicate.terms for name in term.columns(side) or ()]
+        sources[side] = sources[side].written_as([*named, times[side]] if times else named)
+    schemas = sources[0].schema, sources[1].schema
     query = JoinQuery(
         schemas=schemas,
-        on=_predicate(on).bind(*schemas),
+        on=predicate.bind(*schemas),
         lengths=lengths,
         by_count=by_count,
-        time=_times(time, by_count),
+        time=times,
         delay=_delay(delay),
         how=_how(how),
         prefixes=_prefixes(prefixes),
     )
-    check(query)
-    made = Join(sources, query, layout, degree, partitions, strategy, _rates(rates))
+    check(query, is_case_sensitive=sources[0].is_case_sensitive)
+    made = Join(
+        (sources[0], sources[1]), query, layout, degree, partitions, strategy, _rates(rates)
+    )
     made.choice()
     return made
 
@@ -132,9 +142,7 @@ def join(
 class Join:
     """A join of two streams."""
 
-    sources: tuple[TableSource, TableSource] | tuple[DataFrameSource, DataFrameSource] = field(
-        repr=False
-    )
+    sources: tuple[JoinSource, JoinSource] = field(repr=False)
     query: JoinQuery
     layout: Layout | None = None
     degree: int | None = None
@@ -144,7 +152,7 @@ class Join:
 
     @property
     def _tables(self) -> tuple[pa.Table, pa.Table] | None:
-        """Both sides if they are tables; None if they are DataFrames."""
+        """Both sides if they are tables; None if they are not."""
         from windrow.api.tables import TableSource
 
         left, right = self.sources
@@ -153,73 +161,105 @@ class Join:
         return None
 
     @property
-    def _frames(self) -> tuple[DataFrame, DataFrame]:
-        """Both sides, which must be DataFrames."""
-        from windrow.api.tables import TableSource
+    def _datasets(self) -> tuple[DatasetSource, DatasetSource] | None:
+        """Both sides if they are datasets; None if they are not."""
+        from windrow.api.datasets import DatasetSource
 
         left, right = self.sources
-        assert not isinstance(left, TableSource)
-        assert not isinstance(right, TableSource)
-        return left.df, right.df
+        if isinstance(left, DatasetSource) and isinstance(right, DatasetSource):
+            return left, right
+        return None
 
-    def choice(self) -> GridChoice:
-        """The grid that runs, and why; joins of tables use one core."""
+    @property
+    def _frames(self) -> list[DataFrame]:
+        """The DataFrames among both sides."""
+        return [source.df for source in self.sources if hasattr(source, "df")]
+
+    @property
+    def _session(self) -> SparkSession | None:
+        """The session of a DataFrame among both sides; None if there is none."""
+        return self._frames[0].sparkSession if self._frames else None
+
+    def choice(self, spark: SparkSession | None = None) -> GridChoice:
+        """The grid that runs, and why; joins without a session use one core."""
         from windrow.planner.choice import STREAM_WORKERS
         from windrow.planner.join_layout import choose_grid, choose_line
 
         rates, cores = self.rates or (1, 1), 1
-        if (tables := self._tables) is None:
+        session = self._session or spark
+        if session is not None:
             from windrow.spark.cores import cores_of
 
-            cores = cores_of(self._frames[0].sparkSession)
+            cores = cores_of(session)
             if self._is_stream and not self._is_given:
                 # The state must be the same on any number of cores.
                 cores = STREAM_WORKERS
-        elif self.rates is None:
+        elif self.rates is None and (tables := self._tables) is not None:
             rates = len(tables[0]) or 1, len(tables[1]) or 1
         if self.strategy != "grid":
             return choose_line(self.degree, cores)
         given = self.layout, self.degree, self.partitions
         return choose_grid(self.query, *given, cores=cores, rates=rates)
 
-    def stages(self) -> Stages:
+    def stages(self, spark: SparkSession | None = None) -> Stages:
         """The emitters and workers that run."""
         from windrow.patterns.joins import join_stages
 
-        return join_stages(self.query, self.choice().grid, self.strategy)
+        return join_stages(self.query, self.choice(spark).grid, self.strategy)
 
     @checks_call
     def collect(self) -> pa.Table:
         """Run in process and return the results."""
+        from windrow.engine.datasets.steps import Side, Step, join_steps
         from windrow.engine.joins.in_process import collect
 
-        if (tables := self._tables) is None:
-            rule = "collect runs joins of tables"
+        if (tables := self._tables) is not None:
+            steps: Iterable[list[Step]] = [[Step(tables[0]), Step(tables[1], side=1)]]
+        elif (datasets := self._datasets) is not None:
+            times = self.query.time or (None, None)
+            left, right = (
+                Side(source.reading(self.query.needed_columns(i), time), source.pieces, time)
+                for i, (source, time) in enumerate(zip(datasets, times, strict=True))
+            )
+            steps = join_steps(left, right)
+        else:
+            rule = "collect runs joins of tables and datasets"
             raise WindrowError(rule, "Spark DataFrames", "call to_df() instead.")
-        return collect(self.query, self.stages(), *tables)
+        return collect(self.query, self.stages(), steps)
 
     @checks_call
-    def to_df(self, observation: Observation | str | None = None) -> DataFrame:
+    def to_df(
+        self,
+        spark: SparkSession | Observation | str | None = None,
+        observation: Observation | str | None = None,
+    ) -> DataFrame:
         """The results as a lazy DataFrame, which is streaming if a side is a stream.
 
-        An ``observation`` counts the rows without a time as ``dropped``. On a stream it is a name,
-        by default ``"windrow"``. Every progress report then shows, under this name, the number of
-        rows dropped in its batch: rows without a time and rows that came too late.
+        Datasets are read by the tasks of the session ``spark``, by default the active one. A
+        DataFrame has a session of its own.
+
+        An ``observation``, which may also come first, counts the rows without a time as
+        ``dropped``. On a stream it is a name, by default ``"windrow"``. Every progress report then
+        shows, under this name, the number of rows dropped in its batch: rows without a time and
+        rows that came too late.
         """
         if self._tables is not None:
-            rule = "to_df runs joins of Spark DataFrames"
-            raise WindrowError(rule, "tables", "call collect() instead.")
+            rule = "to_df runs joins of Spark DataFrames and datasets"
+            hint = "call collect() instead, or join pyarrow.dataset.dataset(table)."
+            raise WindrowError(rule, "tables", hint)
         from windrow.spark.joins import bounded_join, stream_join
 
+        given, observed = told_apart(spark, observation)
+        session, sides = self._on_spark(given)
         if not self._is_stream:
-            return bounded_join(self.query, self.stages(), self._frames, observation)
+            return bounded_join(self.query, self.stages(session), sides, observed)
         return stream_join(
             self.query,
-            self.stages(),
+            self.stages(session),
             self._identity(),
-            self._frames,
+            sides,
             is_given=self._is_given,
-            observation=observation,
+            observation=observed,
         )
 
     @checks_call
@@ -236,9 +276,24 @@ class Join:
         spark = self._frames[0].sparkSession
         refuse_other_checkpoint(spark, path_of(location, "location"), self._identity())
 
+    def _on_spark(self, spark: SparkSession | None) -> tuple[SparkSession, Sides]:
+        """The session, and both sides as rows in it."""
+        from windrow.spark.given_session import check_session, session_of
+
+        for df in self._frames:
+            check_session(spark, df)
+        session = self._session or session_of(spark)
+        left, right = (
+            source.rows_on(session, self.query.needed_columns(i), time)  # type: ignore[union-attr]
+            for i, (source, time) in enumerate(
+                zip(self.sources, self.query.time or (None, None), strict=True)
+            )
+        )
+        return session, (left, right)
+
     @property
     def _is_stream(self) -> bool:
-        return self._tables is None and any(df.isStreaming for df in self._frames)
+        return any(df.isStreaming for df in self._frames)
 
     @property
     def _is_given(self) -> bool:
@@ -256,10 +311,31 @@ class Join:
         from windrow.planner.explain_join import explain_join
 
         runs = "in this process"
-        if self._tables is None:
+        if self._session is not None:
             kind = "as a stream, state in Spark's state store" if self._is_stream else "as tasks"
             runs = f"on Spark, {kind}, on rows packed as Arrow"
         print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs))
+
+
+def _matched(sources: list[Any], got: str) -> list[Any]:
+    """Both sides as sources that a join can run over; a table beside a dataset becomes one."""
+    from windrow.api.datasets import DatasetSource
+    from windrow.api.tables import TableSource
+
+    kinds = set(map(type, sources))
+    if DatasetSource in kinds and TableSource in kinds:
+        import pyarrow.dataset as ds
+
+        return [
+            DatasetSource(ds.dataset(s.table)) if isinstance(s, TableSource) else s for s in sources
+        ]
+    if TableSource in kinds and len(kinds) > 1:
+        rule = "both sides of a join must be DataFrames or datasets, or tables or datasets"
+        raise WindrowError(rule, got)
+    if DatasetSource in kinds and any(getattr(s, "is_stream", False) for s in sources):
+        hint = "join the stream with spark.read.parquet(...)."
+        raise WindrowError("a dataset cannot be joined with a stream", got, hint)
+    return sources
 
 
 def _predicate(on: Predicate | Term) -> Predicate:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 
-from windrow.api.sources import Data, Source, source_of
+from windrow.api.sources import Data, Source, source_of, told_apart
 from windrow.core.aggregate import Aggregate
 from windrow.core.calls import checks_call
 from windrow.core.checks import one_of, path_of
@@ -16,12 +16,15 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import WindowModel
+from windrow.core.types import is_comparable, is_plain, refused
 from windrow.core.window import Window
 from windrow.patterns import KeyFarm, Pattern, check_pattern
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame, Observation
+    from pyarrow.dataset import Expression, FileFormat, Partitioning
+    from pyarrow.fs import FileSystem
+    from pyspark.sql import Column, DataFrame, Observation, SparkSession
     from pyspark.sql.types import DataType
 
     from windrow.engine.window_query import OpenWindows, WindowQuery
@@ -29,13 +32,14 @@ if TYPE_CHECKING:
 
 Partial: TypeAlias = Callable[..., Mapping[str, Any]]
 Combine: TypeAlias = Callable[[list[Mapping[str, Any]]], Rows]
+Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 Returns: TypeAlias = Union[str, "DataType"]
 """Names and types of fields: ``"a double, b int"``, or a ``StructType``."""
 
 
 @checks_call
 def stream(data: Data) -> Query:
-    """A query over a Spark DataFrame, a PyArrow table, or a dict of NumPy arrays.
+    """A query over a Spark DataFrame, a PyArrow table or dataset, or a dict of NumPy arrays.
 
     >>> import numpy as np
     >>> from windrow import functions as wf, CountWindow
@@ -44,6 +48,60 @@ def stream(data: Data) -> Query:
     [1, 5, 4]
     """
     return Query(source_of(data, "stream"))
+
+
+@checks_call
+def scan(
+    path: Paths,
+    format: str | FileFormat = "parquet",
+    *,
+    schema: pa.Schema | None = None,
+    partitioning: str | list[str] | Partitioning | None = "hive",
+    filesystem: FileSystem | None = None,
+    filter: Expression | None = None,
+) -> Query:
+    """A query over files: short for ``stream`` of the PyArrow dataset at ``path``.
+
+    ``path`` is a file, a folder or a list of files, on this machine or at an address such as
+    ``s3://bucket/folder``. ``format`` is ``"parquet"``, ``"ipc"``, ``"orc"``, ``"csv"`` or
+    ``"json"``. Folders named ``column=value`` give columns. Only rows that meet the ``filter`` are
+    read. The other arguments are those of ``pyarrow.dataset.dataset``.
+    """
+    from windrow.api.datasets import dataset_at
+
+    found = dataset_at(path, format, schema, partitioning, filesystem)
+    if not found.schema.names:
+        raise WindrowError("scan needs at least one file", str(path))
+    return stream(found if filter is None else found.filter(filter))
+
+
+@checks_call
+def scan_stream(
+    spark: SparkSession,
+    folder: str | PathLike[str],
+    format: str | FileFormat = "parquet",
+    max_files_per_trigger: int | None = None,
+    *,
+    schema: pa.Schema | None = None,
+    partitioning: Literal["hive"] | None = "hive",
+) -> Query:
+    """A query over a stream of files: those in a folder, and those that appear there later.
+
+    It gives what ``stream`` of ``spark.readStream.parquet(folder)`` gives, but Spark only finds the
+    files. Tasks read them with PyArrow, which is faster. Every file is read once: Spark keeps the
+    names of files in the checkpoint.
+
+    ``folder`` is a folder on this machine, or an address such as ``s3a://bucket/folder`` that both
+    Spark and PyArrow can reach; files in folders below it count too. A batch has at most
+    ``max_files_per_trigger`` files, the oldest first. Without a ``schema``, the columns are those
+    of a file that is there. Folders named ``column=value`` give columns, unless ``partitioning``
+    is None. Formats are those of ``scan``.
+    """
+    from windrow.api.file_streams import FileStreamSource
+
+    return Query(
+        FileStreamSource.at(spark, folder, format, max_files_per_trigger, schema, partitioning)
+    )
 
 
 @dataclass(frozen=True)
@@ -69,8 +127,8 @@ class Query:
         query, names = self._resolved("key_by", columns)
         for name in names:
             kind = query.source.types[name]
-            if kind.startswith(("map", "array")):
-                raise WindrowError("a key cannot be a map or an array", f"{name!r} of {kind}")
+            if not is_comparable(kind):
+                raise refused("a key must be of plain values, or of structs of them", kind, name)
         return replace(query, keys=names)._checked()
 
     @checks_call
@@ -117,8 +175,8 @@ class Query:
         query, names = self._resolved("order_by", columns)
         for name in names:
             kind = query.source.types[name]
-            if kind.startswith(("map", "array", "struct")):
-                raise WindrowError("order_by takes columns of plain values", f"{name!r} of {kind}")
+            if not is_plain(kind):
+                raise refused("order_by takes columns of plain values", kind, name)
         return replace(query, ordered_by=names)._checked()
 
     @checks_call
@@ -128,9 +186,11 @@ class Query:
             hint = "for example wr.CountWindow(1000, slide=10)."
             raise WindrowError("window takes a window model", repr(model), hint)
         one_of(open_windows, ("emit", "drop"), "open_windows")
-        self._resolved(type(model).__name__, model.columns, at_least=0)
-        model.check_types(self.source.types)
-        return replace(self, model=model, open_windows=open_windows)._checked()
+        query, names = self._resolved(type(model).__name__, model.columns, at_least=0)
+        if names != model.columns:
+            model = model.with_columns(names)
+        model.check_types(query.source.types)
+        return replace(query, model=model, open_windows=open_windows)._checked()
 
     @checks_call
     def agg(self, /, *unnamed: object, **functions: Aggregate[Any, Any, Any]) -> Query:
@@ -143,7 +203,8 @@ class Query:
         for name, function in functions.items():
             query, columns = query._resolved(name, function.columns, at_least=0)
             named[name] = function
-            if any(not isinstance(c, str) for c in function.columns):
+            # Not compared: an expression would give another one.
+            if any(own is not c for own, c in zip(columns, function.columns, strict=True)):
                 named[name] = copy(function)
                 named[name].columns = columns
         return query._computing(Aggregation(named))
@@ -195,21 +256,34 @@ class Query:
 
     @checks_call
     def collect(self) -> pa.Table:
-        """Run in process and return the results; for queries over tables."""
+        """Run in process and return the results; for queries over tables and datasets."""
         return self.source.collect(self._complete(), self.pattern, ordered=self.is_ordered)
 
     @checks_call
-    def to_df(self, observation: Observation | str | None = None) -> DataFrame:
-        """The results as a lazy Spark DataFrame; for queries over DataFrames, bounded or not.
+    def to_df(
+        self,
+        spark: SparkSession | Observation | str | None = None,
+        observation: Observation | str | None = None,
+    ) -> DataFrame:
+        """The results as a lazy Spark DataFrame; for queries over DataFrames and datasets.
 
-        An ``observation`` counts the rows without a time or delta attribute as ``dropped``. On a
-        stream it is a name, by default ``"windrow"``. Every progress report of the streaming query
-        then shows, under this name, the number of rows dropped in its batch: rows without a time or
-        delta attribute and rows that came too late for every window.
+        A dataset is read by the tasks of the session ``spark``, by default the active one. A
+        DataFrame has a session of its own.
+
+        An ``observation``, which may also come first, counts the rows without a time or delta
+        attribute as ``dropped``. On a stream it is a name, by default ``"windrow"``. Every progress
+        report of the streaming query then shows, under this name, the number of rows dropped in
+        its batch: rows without a time or delta attribute and rows that came too late for every
+        window.
         """
-        query = self._complete()
-        ordered = self.is_ordered
-        return self.source.to_df(query, self.pattern, ordered=ordered, observation=observation)
+        session, observed = told_apart(spark, observation)
+        return self.source.to_df(
+            self._complete(),
+            self.pattern,
+            session,
+            ordered=self.is_ordered,
+            observation=observed,
+        )
 
     @checks_call
     def check_checkpoint(self, location: str | PathLike[str]) -> None:
@@ -259,7 +333,7 @@ class Query:
         from windrow.api.checks import check_columns, check_result_names
 
         query = self.window_query()
-        check_result_names(query)
+        check_result_names(query, is_case_sensitive=self.source.is_case_sensitive)
         check_columns(query)
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)

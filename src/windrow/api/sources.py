@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
 
 from windrow.core.errors import WindrowError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, Observation
+    from pyarrow.dataset import Dataset
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
     from windrow.engine.window_query import WindowQuery
     from windrow.patterns import Pattern
 
-Data: TypeAlias = Union["DataFrame", "pa.Table", "pa.RecordBatch", Mapping[str, Any]]
-"""A Spark DataFrame, a PyArrow table or record batch, or a dict of arrays by column name."""
+Data: TypeAlias = Union["DataFrame", "pa.Table", "pa.RecordBatch", "Dataset", Mapping[str, Any]]
+"""A Spark DataFrame, a PyArrow table, record batch or dataset, or a dict of arrays by name."""
 
 
 class Source(Protocol):
     """Rows with named columns of known types; a source raises an error for what it cannot do."""
 
     types: dict[str, str]
+    is_case_sensitive: bool
+    """Whether two columns of a result may have names that differ only in case."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -30,6 +34,9 @@ class Source(Protocol):
     def resolve(self, column: object, step: str) -> tuple[Source, str]:
         """A source that has the column or expression, and its name there."""
 
+    def written_as(self, names: Iterable[str]) -> Source:
+        """The source whose columns have these names, if only case tells theirs from them."""
+
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""
 
@@ -37,11 +44,12 @@ class Source(Protocol):
         self,
         query: WindowQuery,
         pattern: Pattern | None,
+        spark: SparkSession | None,
         *,
         ordered: bool,
         observation: Observation | str | None,
     ) -> DataFrame:
-        """The results as a lazy Spark DataFrame."""
+        """The results as a lazy Spark DataFrame, in ``spark`` or the session that there is."""
 
     def check_checkpoint(self, query: WindowQuery, pattern: Pattern | None, location: str) -> None:
         """Raise unless a stream of this query can begin at, or continue from, the checkpoint."""
@@ -57,14 +65,35 @@ def source_of(data: object, step: str) -> Source:
         from windrow.spark.source import DataFrameSource
 
         found = DataFrameSource.of(data)
+    elif _is_dataset(data):
+        from windrow.api.datasets import DatasetSource
+
+        found = DatasetSource.of(data)
     else:
         from windrow.api.tables import TableSource
 
         found = TableSource.of(data)
     if found is None:
         raise WindrowError(
-            f"{step} takes a Spark DataFrame, a PyArrow table or a dict of NumPy arrays",
+            f"{step} takes a Spark DataFrame, a PyArrow table or dataset, or a dict of "
+            "NumPy arrays",
             type(data).__name__,
             "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df).",
         )
     return found
+
+
+def told_apart(
+    spark: SparkSession | Observation | str | None, observation: Observation | str | None
+) -> tuple[SparkSession | None, Observation | str | None]:
+    """The session and the observation: ``to_df`` takes either as its only argument."""
+    # By name: there are two such classes, one of them in Spark Connect.
+    is_observation = isinstance(spark, str) or type(spark).__name__ == "Observation"
+    given: Any = spark
+    return (None, given) if is_observation and observation is None else (given, observation)
+
+
+def _is_dataset(data: object) -> bool:
+    """Whether it is a PyArrow dataset; nobody has one without its module."""
+    module = sys.modules.get("pyarrow.dataset")
+    return module is not None and isinstance(data, module.Dataset)

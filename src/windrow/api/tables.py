@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.errors import WindrowError, check_distinct
+from windrow.core.errors import WindrowError
+from windrow.core.names import check_names
 from windrow.engine import in_process
 from windrow.engine.columns.ddl import type_name
+from windrow.engine.datasets.steps import Step
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern, WinSeq
 from windrow.patterns.windows import window_stages
@@ -20,8 +22,10 @@ from windrow.planner.explain import explain
 class TableSource:
     """A table in memory: its queries run in process."""
 
+    is_case_sensitive = False
+
     def __init__(self, table: pa.Table) -> None:
-        check_distinct(table.schema.names)
+        check_names(table.schema.names, is_case_sensitive=True)
         self.table = table
         self.types = {f.name: type_name(f.type) for f in table.schema}
 
@@ -36,17 +40,30 @@ class TableSource:
             raise WindrowError(f"{step} takes names of columns", repr(column))
         return self, column
 
+    def written_as(self, names: Iterable[str]) -> TableSource:
+        """The source itself: in tables case matters."""
+        return self
+
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""
         stages = window_stages(query, pattern or WinSeq(), in_one_process=True)
-        return in_process.collect(query, stages, self.table, ordered=ordered)
+        return in_process.collect(
+            query, stages, [Step(self.table)], self.table.schema, ordered=ordered
+        )
 
     def to_df(
-        self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, observation: object
+        self,
+        query: WindowQuery,
+        pattern: Pattern | None,
+        spark: object,
+        *,
+        ordered: bool,
+        observation: object,
     ) -> NoReturn:
-        """Always raises: there is no Spark session."""
-        rule = "to_df runs queries over Spark DataFrames"
-        raise WindrowError(rule, "a table", "call collect() instead.")
+        """Always raises: tables are not sent to Spark unasked."""
+        rule = "to_df runs queries over Spark DataFrames and datasets"
+        hint = "call collect() instead, or stream pyarrow.dataset.dataset(table)."
+        raise WindrowError(rule, "a table", hint)
 
     def check_checkpoint(
         self, query: WindowQuery, pattern: Pattern | None, location: str

@@ -57,10 +57,3 @@ def near_names(name: str, known: Iterable[str], what: str = "columns") -> str:
     if close:
         return f"did you mean one of these {what}: {close}?"
     return f"the {what} are {known}."
-
-
-def check_distinct(names: list[str]) -> None:
-    """Raise an error if two columns of a stream have the same name."""
-    twice = sorted({n for n in names if names.count(n) > 1})
-    if twice:
-        raise WindrowError("the columns of a stream must have distinct names", f"{twice} twice")

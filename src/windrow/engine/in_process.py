@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from windrow.core.watermark import final_watermark
+from windrow.core.errors import WindrowError
+from windrow.core.watermark import BEGINNING, END_OF_STREAM, final_watermark
 from windrow.engine.columns.arrays import to_microseconds
+from windrow.engine.columns.held import as_schema
+from windrow.engine.datasets.steps import Step
 from windrow.engine.intake import window_tuples
 from windrow.engine.stages.nodes import Stages
 from windrow.engine.stages.runner import StageRunner
@@ -29,12 +33,21 @@ class WindowRunner(StageRunner):
 
     def push(self, batch: pa.Table) -> list[pa.Table]:
         """Take a batch and return the results that do not wait for the watermark to advance."""
+        return self.take([Step(batch, self.watermark)])
+
+    def take(self, steps: list[Step]) -> list[pa.Table]:
+        """Take the rows of steps, advance as far as the last allows, and return the results."""
+        messages = [m for m in map(self._message, steps) if len(m)]
+        self.watermark = max(self.watermark, steps[-1].reached)
+        return self.run({0: messages} if messages else {})
+
+    def _message(self, step: Step) -> pa.Table:
         # A single node gets its tuples in order of arrival anyway.
-        arrived = self.arrived if len(self.nodes) > 1 else None
-        tuples, dropped = window_tuples(self.query, batch, arrived)
+        arrived = self.arrived if step.first is None and len(self.nodes) > 1 else step.first
+        tuples, dropped = window_tuples(self.query, step.rows, arrived)
         self.dropped_at_intake += dropped
-        self.arrived += len(batch)
-        return self.run({0: [tuples]} if len(tuples) else {})
+        self.arrived += len(step.rows)
+        return tuples
 
     def snapshot(self) -> dict[str, Any]:
         return {**super().snapshot(), "arrived": self.arrived}
@@ -44,25 +57,59 @@ class WindowRunner(StageRunner):
         self.arrived = snapshot["arrived"]
 
 
-def collect(query: WindowQuery, stages: Stages, table: pa.Table, *, ordered: bool) -> pa.Table:
-    """The results of a query over a bounded table."""
+def collect(
+    query: WindowQuery, stages: Stages, steps: Iterable[Step], schema: pa.Schema, *, ordered: bool
+) -> pa.Table:
+    """The results of a query over a bounded input with columns of this schema."""
     runner = WindowRunner(query, stages)
-    if query.open_windows == "drop":
-        results = _run_to_watermark(runner, table)
-    else:
-        results = [*runner.push(table), *runner.finish()]
-    schema = query.output_schema({k: table.schema.field(k).type for k in query.keys})
-    return _gathered(query, results, schema, ordered, runner.dropped)
+    results = list(_results(runner, steps))
+    output = query.output_schema({k: schema.field(k).type for k in query.keys})
+    return _gathered(query, results, output, ordered, runner.dropped)
 
 
-def _run_to_watermark(runner: WindowRunner, table: pa.Table) -> list[pa.Table]:
-    """The results that a stream over the same tuples would have fired."""
-    query = runner.query
-    results = runner.push(table)
-    known = None if query.time is None else table[query.time].drop_null()
-    if known is not None and len(times := to_microseconds(known, query.unit)):
-        results += runner.advance(final_watermark(int(times.max()), query.delay))
-    return results
+def _results(runner: WindowRunner, steps: Iterable[Step]) -> Iterator[pa.Table]:
+    """The results of all steps."""
+    ahead = _Ahead(runner.query)
+    held: list[Step] = []
+    rows = 0
+    for step in steps:
+        held.append(replace(step, reached=ahead.limited(step)))
+        rows += len(step.rows)
+        # Not with each of many steps: what it costs grows with what is waiting.
+        if 2 * rows >= runner.n_waiting:
+            yield from runner.take(held)
+            held, rows = [], 0
+    if held:
+        yield from runner.take(held)
+    if runner.query.open_windows == "emit" and runner.watermark < END_OF_STREAM:
+        yield from runner.finish()
+    if runner.dropped > runner.dropped_at_intake:
+        raise WindrowError(
+            "the statistics of a Parquet file must tell the least time in each row group",
+            "rows with earlier times",
+            "write the file again.",
+        )
+
+
+class _Ahead:
+    """How far time may advance if only windows count that a stream would have fired."""
+
+    def __init__(self, query: WindowQuery) -> None:
+        self.query = query
+        self.greatest = BEGINNING
+
+    def limited(self, step: Step) -> int:
+        """As far as the step allows, but never past the watermark of a stream."""
+        query = self.query
+        if query.open_windows == "emit":
+            return step.reached
+        if query.time is None:
+            return BEGINNING
+        times = to_microseconds(step.rows[query.time].drop_null(), query.unit)
+        self.greatest = max(self.greatest, int(times.max(initial=BEGINNING)))
+        if self.greatest == BEGINNING:
+            return BEGINNING
+        return min(step.reached, final_watermark(self.greatest, query.delay))
 
 
 def _gathered(
@@ -77,5 +124,5 @@ def _gathered(
         table = schema.empty_table()
     else:
         table = in_order(query, tables) if ordered else pa.concat_tables(tables)
-        table = table.cast(schema)
+        table = as_schema(table, schema)
     return table.replace_schema_metadata({DROPPED: str(dropped).encode()})

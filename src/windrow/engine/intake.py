@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from windrow.core.computation import Aggregation
 from windrow.engine.columns.arrays import to_microseconds
 from windrow.engine.columns.control import ARRIVAL, TIME
+from windrow.engine.columns.held import as_held
 from windrow.engine.window_query import WindowQuery
 
 
@@ -29,7 +30,7 @@ def window_tuples(
     ``arrived``, tuples are numbered in order of arrival, starting there. A batch may already have
     its time in microseconds, in the control column.
     """
-    tuples = batch.select(needed_columns(query))
+    tuples = as_held(batch.select(needed_columns(query)))
     if arrived is not None:
         arrival = np.arange(arrived, arrived + len(batch))
         tuples = tuples.append_column(ARRIVAL, pa.array(arrival))

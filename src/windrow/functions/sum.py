@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
 from windrow.core.calls import checks_call
+from windrow.core.types import FLOATS, INTEGERS
 from windrow.functions.columnar import Values
 from windrow.functions.exact_sum import Total, added, lifted, negated, total
 from windrow.functions.reducible import COUNT_AND_SUM, Reducible
 from windrow.functions.types import (
-    FLOATS,
-    INTEGERS,
     MOST_DIGITS,
     decimal_digits,
     decimal_type,

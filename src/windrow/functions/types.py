@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 
 from windrow.core.errors import WindrowError
-
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
-FLOATS = ("float", "double")
+from windrow.core.types import FLOATS, INTEGERS, is_plain, refused
 
 
 def quoted_field(name: str) -> str:
@@ -33,8 +31,8 @@ def require_numeric(function: str, *types: str) -> None:
 
 def require_orderable(function: str, type_name: str) -> None:
     """Raise if the values of a column have no order."""
-    if type_name.startswith(("array", "struct", "map", "void")):
-        raise WindrowError(f"{function} takes columns that can be ordered", f"one of {type_name}")
+    if not is_plain(type_name):
+        raise refused(f"{function} takes columns that can be ordered", type_name)
 
 
 MOST_DIGITS = 38

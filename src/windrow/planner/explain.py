@@ -8,8 +8,15 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 
 
-def explain(query: WindowQuery, pattern: Pattern, why: str, stages: Stages, runs: str) -> str:
-    """The window, the computation, the pattern and its stages."""
+def explain(
+    query: WindowQuery,
+    pattern: Pattern,
+    why: str,
+    stages: Stages,
+    runs: str,
+    reads: str | None = None,
+) -> str:
+    """The window, the computation, the pattern and its stages; for a dataset, what is read."""
     model, computation = query.model, query.computation
     if isinstance(computation, Aggregation):
         what = ", ".join(f"{name}={f!r}" for name, f in computation.functions.items())
@@ -22,6 +29,7 @@ def explain(query: WindowQuery, pattern: Pattern, why: str, stages: Stages, runs
         "order": ", ".join([*order, *query.order_by, "arrival"]),
         "compute": what,
         "pattern": f"{pattern!r}: {why}",
+        **({} if reads is None else {"reads": reads}),
         "runs": runs,
         "stages": stages.describe().replace("\n", "\n" + " " * 9),
     }

@@ -1,4 +1,4 @@
-"""Window queries over bounded DataFrames: in Spark's own aggregation, or in stages of tasks."""
+"""Window queries over bounded rows: in Spark's own aggregation, or in stages of tasks."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from windrow.spark.intake import Intake
 from windrow.spark.results import Results
 from windrow.spark.rows import column, result_fields, schema_of, tuples
 from windrow.spark.runtime import dropped, run_bounded
+from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
 
 
@@ -35,12 +36,15 @@ class Lowering:
     native: Literal["windows", "panes"] | None = None
 
 
-def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering:
+def plan(query: WindowQuery, df: DataFrame | SplitRows, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
     if pattern is not None:
         return Lowering(Choice(pattern, "as given"), window_stages(query, pattern))
     cores = cores_of(df.sparkSession)
     choice = choose(query, cores)
+    if isinstance(df, SplitRows):
+        # Its rows are in Python already, and Spark's own aggregation would have to be sent them.
+        return Lowering(choice, window_stages(query, choice.pattern))
     if native.is_wholly_native(query):
         return Lowering(choice, Stages(()), "windows")
     if native.has_native_panes(query):
@@ -51,7 +55,7 @@ def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering
 
 def to_df(
     query: WindowQuery,
-    df: DataFrame,
+    df: DataFrame | SplitRows,
     pattern: Pattern | None,
     *,
     ordered: bool,
@@ -59,7 +63,9 @@ def to_df(
 ) -> DataFrame:
     """The results as a lazy DataFrame."""
     lowering = plan(query, df, pattern)
-    if lowering.native is None:
+    if isinstance(df, SplitRows):
+        results = _run(query, df, lowering, df, observation)
+    elif lowering.native is None:
         results = _run(query, df, lowering, tuples(query, df), observation)
     else:
         if observation is not None:
@@ -73,9 +79,9 @@ def to_df(
 
 def _run(
     query: WindowQuery,
-    df: DataFrame,
+    df: DataFrame | SplitRows,
     lowering: Lowering,
-    rows: DataFrame,
+    rows: DataFrame | SplitRows,
     observation: Observation | None = None,
 ) -> DataFrame:
     """The results of the stages over tuples, or over the partials of panes."""
@@ -83,6 +89,8 @@ def _run(
     delay = query.delay if query.open_windows == "drop" else None
     is_paned = lowering.native == "panes"
     greatest = native.GREATEST if is_paned else TIME
+    if isinstance(rows, SplitRows):
+        greatest = query.time or TIME
     intake = Intake(
         take=_take_pieces if is_paned else partial(window_tuples, query),
         columns=tuple(rows.columns),
@@ -90,6 +98,7 @@ def _run(
         exchange=stages.entry,
         is_stream=False,
         greatest_of=greatest if delay is not None and query.time is not None else None,
+        unit=query.unit if isinstance(rows, SplitRows) else "us",
     )
     packed = intake.over(rows)
     if observation is not None:

@@ -8,6 +8,8 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.explain import explain
 from windrow.spark import bounded, streaming
+from windrow.spark.file_rows import FileRows
+from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
 
 _NATIVE = {
@@ -28,15 +30,21 @@ _STREAMED = (
 )
 
 
-def explain_lowering(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> str:
+def explain_lowering(
+    query: WindowQuery, df: DataFrame | SplitRows | FileRows, pattern: Pattern | None
+) -> str:
     """The window, what is computed, the pattern and its stages, and what runs where."""
-    if df.isStreaming:
+    reads = None if isinstance(df, DataFrame) else df.describe()
+    if not isinstance(df, SplitRows) and df.isStreaming:
         lowering = streaming.plan(query, df, pattern)
         stages = StagePlan.of(lowering.stages, query, is_stream=True)
-        partitions = streaming.state_partitions(stages, df, is_given=pattern is not None)
+        partitions = streaming.state_partitions(
+            stages, df.sparkSession, is_given=pattern is not None
+        )
         runs = _STREAMED.format(partitions=partitions, workers=stages.widest_state)
     else:
+        assert not isinstance(df, FileRows)
         lowering = bounded.plan(query, df, pattern)
         runs = _NATIVE[lowering.native]
     choice = lowering.choice
-    return explain(query, choice.pattern, choice.why, lowering.stages, runs)
+    return explain(query, choice.pattern, choice.why, lowering.stages, runs, reads)

@@ -8,11 +8,12 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
+from windrow.core.durations import TimeUnit
 from windrow.core.watermark import BEGINNING
+from windrow.engine.columns.arrays import to_microseconds
 from windrow.engine.columns.control import TIME
 from windrow.engine.stages.executor import run_nodes
 from windrow.engine.stages.nodes import Node
@@ -20,6 +21,7 @@ from windrow.engine.windows.placing import ascends, time_of
 from windrow.engine.workers.worker import Message
 from windrow.spark.interpreter import check_worker_python
 from windrow.spark.packed import PACKED, Exchange, Ticks
+from windrow.spark.splits import ScannedRows
 
 _CHUNK = 131_072
 """Rows an emitter routes and packs at once."""
@@ -45,9 +47,11 @@ class Intake:
     exchange: Exchange
     is_stream: bool
     greatest_of: str | None
-    """The column, of rows or tuples, whose greatest value every worker is told."""
+    """The column of times, of rows or tuples, whose greatest every worker is told."""
     side: int = 0
     """The side of a join that the rows are of."""
+    unit: TimeUnit = "us"
+    """The unit of these times if they are integers."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived, is_first = _first_arrival()
@@ -63,7 +67,7 @@ class Intake:
                     traffic = {
                         i: [r for m in sent for r in _runs(m)] for i, sent in traffic.items()
                     }
-                yield from self.exchange.pack(traffic).to_batches()
+                yield from self.exchange.pack(traffic, ticks.greatest).to_batches()
         # The first partition of a stream wakes every worker, even one that is sent nothing.
         to_all = ticks.tell_time or (self.is_stream and is_first)
         yield from self.exchange.pack_ticks(ticks, to_all).to_batches()
@@ -72,13 +76,18 @@ class Intake:
         name = self.greatest_of
         if name is None:
             return Ticks(dropped)
-        found = pc.max((rows if name in rows.column_names else tuples)[name]).as_py()
-        greatest = BEGINNING if found is None else int(found)
+        known = (rows if name in rows.column_names else tuples)[name].drop_null()
+        greatest = int(to_microseconds(known, self.unit).max()) if len(known) else BEGINNING
         return Ticks(dropped, greatest_right=greatest) if self.side else Ticks(dropped, greatest)
 
-    def over(self, rows: DataFrame) -> DataFrame:
-        """The DataFrame as packed rows; refused if the Python of Spark's workers cannot run it."""
+    def over(self, rows: DataFrame | ScannedRows) -> DataFrame:
+        """Rows as packed rows; refused if the Python of Spark's workers cannot run it.
+
+        The rows of a DataFrame come from the JVM. The tasks read those of files themselves.
+        """
         check_worker_python(rows.sparkSession)
+        if isinstance(rows, ScannedRows):
+            return rows.mapInArrow(self, PACKED)
         numbered = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
         return numbered.mapInArrow(self, PACKED)
 

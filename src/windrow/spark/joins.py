@@ -25,12 +25,14 @@ from windrow.spark.runtime import (
     run_bounded,
 )
 from windrow.spark.session import make_ready_for_streams
+from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
 from windrow.spark.streaming import state_partitions
 from windrow.spark.times import microseconds_of
 from windrow.spark.watermark import Watermark
 
-Sides = tuple[DataFrame, DataFrame]
+Sides = tuple[DataFrame | SplitRows, DataFrame | SplitRows]
+"""Both sides, of which one may be a dataset that tasks read."""
 
 
 def bounded_join(
@@ -56,13 +58,14 @@ def stream_join(
 ) -> DataFrame:
     """The results of a join of streams; a bounded side is there from the start."""
     metrics = metrics_name(observation)
-    check_metrics(metrics, *(df for df in sides if df.isStreaming))
+    frames = [df for df in sides if isinstance(df, DataFrame)]
+    check_metrics(metrics, *(df for df in frames if df.isStreaming))
     taken = [_with_watermark(query, side, df) for side, df in enumerate(sides)]
     found = [watermark for _, watermark in taken if watermark is not None]
     watermark = Watermark.of_sides(found) if found else None
     plan = StagePlan.of(stages, None, is_stream=True)
-    partitions = state_partitions(plan, sides[0], is_given)
-    make_ready_for_streams(sides[0].sparkSession, partitions)
+    spark = sides[0].sparkSession
+    make_ready_for_streams(spark, state_partitions(plan, spark, is_given))
     own = watermark.own if watermark is not None else ()
     packed = [
         _packed(query, plan, side, df, is_stream=True, is_told=side in own)
@@ -81,7 +84,7 @@ def _packed(
     query: JoinQuery,
     plan: StagePlan,
     side: int,
-    df: DataFrame,
+    df: DataFrame | SplitRows,
     *,
     is_stream: bool = False,
     is_told: bool = False,
@@ -99,10 +102,10 @@ def _packed(
 
 
 def _with_watermark(
-    query: JoinQuery, side: int, df: DataFrame
-) -> tuple[DataFrame, Watermark | None]:
+    query: JoinQuery, side: int, df: DataFrame | SplitRows
+) -> tuple[DataFrame | SplitRows, Watermark | None]:
     """A side with its watermark, and what moves it; a bounded side needs none."""
-    if not df.isStreaming or query.time is None:
+    if isinstance(df, SplitRows) or not df.isStreaming or query.time is None:
         return df, None
     name = query.time[side]
     time = microseconds_of(column(name), df.schema[name].dataType.simpleString())

@@ -15,13 +15,14 @@ from pyspark.sql.types import StructField, StructType
 
 from windrow.core.errors import WindrowError
 from windrow.spark.plans import watermarks_of
+from windrow.spark.rows import quoted
 from windrow.spark.watermark import Watermark
 
 SPARKS = "spark.watermarkDelayMs"
 """Spark's mark."""
 LAG = "windrow.watermarkLag"
 """Windrow's mark: the microseconds that a column may be behind the watermark."""
-_WATERMARK = "windrow_watermark"
+_WATERMARK = "windrow.watermark"
 _TIMES = ("timestamp", "timestamp_ntz")
 
 
@@ -41,10 +42,7 @@ def with_watermark(
             "leave withWatermark out: results carry on the watermark of the first query.",
         )
     if depth == 0:
-        milliseconds, rest = divmod(delay, 1000)
-        # Watermarks are in whole milliseconds: the rest of the delay is taken off before.
-        marked = df.withColumn(_WATERMARK, F.timestamp_micros(time - rest))
-        return marked.withWatermark(_WATERMARK, f"{milliseconds} milliseconds"), Watermark()
+        return with_sparks_watermark(df, time, delay), Watermark()
     lag = lag_of(df.schema[name])
     if lag is not None:
         return df, Watermark(lag)
@@ -56,6 +54,14 @@ def with_watermark(
             f"take {others[0]!r} as the event time, or set no watermark before.",
         )
     return df, Watermark(None, (side,), delay)
+
+
+def with_sparks_watermark(df: DataFrame, time: Column, delay: int) -> DataFrame:
+    """The DataFrame and a further column with Spark's watermark; ``time`` is in microseconds."""
+    milliseconds, rest = divmod(delay, 1000)
+    # Watermarks are in whole milliseconds: the rest of the delay is taken off before.
+    marked = df.withColumn(_WATERMARK, F.timestamp_micros(time - rest))
+    return marked.withWatermark(quoted(_WATERMARK), f"{milliseconds} milliseconds")
 
 
 def lag_of(field: StructField) -> int | None:

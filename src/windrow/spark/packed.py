@@ -84,12 +84,12 @@ class Exchange:
         """What Spark partitions by, for each worker."""
         return slots(self.width, self.partitions or self.width)
 
-    def pack(self, traffic: Traffic) -> pa.Table:
-        """Messages as rows."""
+    def pack(self, traffic: Traffic, greatest: int = BEGINNING) -> pa.Table:
+        """Messages as rows; ``greatest`` is the greatest event time so far, if it matters."""
         salted = self.slots
         return _table(
             (
-                salted[target // self.fan_in], target, low_of(message), 0, BEGINNING, 0, BEGINNING,
+                salted[target // self.fan_in], target, low_of(message), 0, greatest, 0, BEGINNING,
                 pack(message),
             )
             for target, messages in traffic.items()

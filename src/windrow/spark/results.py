@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from windrow.engine.columns.held import as_schema
 from windrow.engine.stages.messages import unpack
 from windrow.engine.stages.traffic import in_order
 from windrow.engine.window_query import WindowQuery
@@ -29,7 +30,7 @@ class Results:
                     for f in table.schema
                 ]
             )
-            yield from table.cast(declared).to_batches(max_chunksize=_ROWS)
+            yield from as_schema(table, declared).to_batches(max_chunksize=_ROWS)
 
 
 @dataclass(frozen=True)

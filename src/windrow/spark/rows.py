@@ -12,6 +12,7 @@ from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
 from windrow.functions.types import quoted_field
+from windrow.spark.splits import ScannedRows
 from windrow.spark.times import microseconds_of
 
 
@@ -59,7 +60,7 @@ def result_fields(query: WindowQuery) -> pa.Schema:
     return pa.schema([f for f in fields if f.name not in query.keys])
 
 
-def schema_of(query: WindowQuery, results: pa.Schema, df: DataFrame) -> StructType:
+def schema_of(query: WindowQuery, results: pa.Schema, df: DataFrame | ScannedRows) -> StructType:
     """Key columns as they come in, then the window's and the results' own."""
     fields = [df.schema[k] for k in query.keys]
     for field in results:

@@ -27,6 +27,15 @@ def slots(n: int, partitions: int | None = None) -> tuple[int, ...]:
     return tuple(found.values())
 
 
+def slots_in_order(partitions: int) -> list[int]:
+    """For each partition an int that Spark hashes to it.
+
+    >>> [_hash_int(s) % 4 for s in slots_in_order(4)]
+    [0, 1, 2, 3]
+    """
+    return sorted(slots(partitions), key=lambda slot: _hash_int(slot) % partitions)
+
+
 def _hash_int(value: int) -> int:
     """Murmur3 (32 bits) of an int with Spark's seed, as a signed number."""
     k = value * 0xCC9E2D51 & _MASK

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
 
-from windrow.core.errors import WindrowError, check_distinct
+from windrow.core.errors import WindrowError
+from windrow.core.names import check_names, same_name
+from windrow.engine.joins.attributes import COLLATION
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
 from windrow.spark.checkpoint import refuse_other_checkpoint
 from windrow.spark.explain import explain_lowering
+from windrow.spark.given_session import check_session
+from windrow.spark.rows import column as column_named
 from windrow.spark.rows import type_name_of
 from windrow.spark.runtime import bounded_observation, metrics_name
 
@@ -21,20 +29,32 @@ from windrow.spark.runtime import bounded_observation, metrics_name
 class DataFrameSource:
     """A DataFrame: its queries run on Spark."""
 
-    def __init__(self, df: DataFrame) -> None:
-        check_distinct(df.schema.fieldNames())
-        self.df = df
+    def __init__(
+        self, df: DataFrame, is_case_sensitive: bool, made: Mapping[str, Column] | None = None
+    ) -> None:
+        check_names(df.schema.fieldNames(), is_case_sensitive=is_case_sensitive)
+        self.df, self.is_case_sensitive = df, is_case_sensitive
+        self.made = dict(made or {})
+        """The columns that were made of expressions."""
         self.types = {f.name: type_name_of(f.dataType) for f in df.schema.fields}
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns as Arrow has them."""
-        return to_arrow_schema(self.df.schema, timezone="UTC")
+        """The columns as Arrow has them, with the collations of strings as metadata."""
+        fields = [_arrow_field(f) for f in self.df.schema.fields]
+        return pa.schema(fields)
+
+    @property
+    def is_stream(self) -> bool:
+        return self.df.isStreaming
 
     @staticmethod
     def of(data: object) -> DataFrameSource | None:
         """The source over a DataFrame, classic or Connect, else None."""
-        return DataFrameSource(data) if isinstance(data, DataFrame) else None
+        if not isinstance(data, DataFrame):
+            return None
+        setting = data.sparkSession.conf.get("spark.sql.caseSensitive", "false")
+        return DataFrameSource(data, str(setting).lower() == "true")
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> NoReturn:
         """Refused: results stay on Spark until a user asks for them."""
@@ -45,11 +65,13 @@ class DataFrameSource:
         self,
         query: WindowQuery,
         pattern: Pattern | None,
+        spark: SparkSession | None,
         *,
         ordered: bool,
         observation: Observation | str | None,
     ) -> DataFrame:
         """The results as a lazy DataFrame, a streaming one if this one is."""
+        check_session(spark, self.df)
         if self.df.isStreaming:
             metrics = metrics_name(observation)
             return streaming.to_df(query, self.df, pattern, ordered=ordered, metrics=metrics)
@@ -64,32 +86,74 @@ class DataFrameSource:
         identity = streaming.identity_of(query, self.df, pattern)
         refuse_other_checkpoint(self.df.sparkSession, location, identity)
 
+    def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> DataFrame:
+        """The DataFrame itself."""
+        return self.df
+
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""
         print(explain_lowering(query, self.df, pattern))
         if with_spark:
             # A name that no query before it has taken.
             observation = "explained" if self.df.isStreaming else None
-            self.to_df(query, pattern, ordered=False, observation=observation).explain()
+            self.to_df(query, pattern, None, ordered=False, observation=observation).explain()
+
+    def written_as(self, names: Iterable[str]) -> DataFrameSource:
+        """The source whose columns have these names, if only case tells theirs from them."""
+        names, renamed = list(names), {}
+        for name in names:
+            known = same_name(name, self.types, is_case_sensitive=self.is_case_sensitive)
+            if known is not None and known not in names:
+                renamed[known] = name
+        if not renamed:
+            return self
+        df = self.df.toDF(*(renamed.get(name, name) for name in self.types))
+        return DataFrameSource(df, self.is_case_sensitive)
 
     def resolve(self, column: object, step: str) -> tuple[DataFrameSource, str]:
         """The name of a column, or of an expression, which becomes a column of the source."""
         if isinstance(column, str):
-            return self, column
+            found = same_name(column, self.types, is_case_sensitive=self.is_case_sensitive)
+            return self, found or column
         if not isinstance(column, Column):
             rule = f"{step} takes names of columns or Column expressions"
             raise WindrowError(rule, repr(column))
-        name = self.df.select(column).columns[0]
-        # Spark does not tell names apart by case unless told to.
-        same = next((known for known in self.types if known.casefold() == name.casefold()), None)
-        if same is not None:
-            if _is_plain(column, name):
-                return self, same
-            rule = f"{step}: the expression has the name of a column, {same!r}"
-            raise WindrowError(rule, repr(column), 'give it another with .alias("name").')
-        return DataFrameSource(self.df.withColumn(name, column)), name
+        name, *others = self.df.select(column).columns
+        if others:
+            raise WindrowError(f"{step} takes expressions of one column", repr(column))
+        same = same_name(name, self.types, is_case_sensitive=self.is_case_sensitive)
+        if same is None:
+            _check_unordered(column, step)
+            df = self.df.withColumn(name, column)
+            made = {**self.made, name: column}
+            return DataFrameSource(df, self.is_case_sensitive, made), name
+        known = self.made.get(same, column_named(same))
+        if self.df.select(column).sameSemantics(self.df.select(known)):
+            return self, same
+        whose = "another expression" if same in self.made else "a column"
+        rule = f"{step}: the expression has the name of {whose}, {same!r}"
+        raise WindrowError(rule, repr(column), 'give it another with .alias("name").')
 
 
-def _is_plain(column: Column, name: str) -> bool:
-    """Whether it is just the column of that name."""
-    return str(column) in (f"Column<'{name}'>", f"Column<'`{name}`'>")
+def _arrow_field(field: StructField) -> pa.Field:
+    kind = field.dataType
+    try:
+        made = to_arrow_schema(StructType([field]), timezone="UTC").field(0)
+    except PySparkException:
+        rule = f"Spark cannot hand a column of {kind.simpleString()} to Python"
+        raise WindrowError(rule, repr(field.name), "cast the column, or leave it out.") from None
+    if isinstance(kind, StringType) and kind != StringType():
+        return made.with_metadata({COLLATION: kind.collation})
+    return made
+
+
+_SORT_ORDER = re.compile(r"(ASC|DESC) NULLS (FIRST|LAST)'>$")
+
+
+def _check_unordered(column: Column, step: str) -> None:
+    """Raise if the expression is a sort order, such as ``F.desc("t")``, not a value."""
+    if (found := _SORT_ORDER.search(str(column))) is not None:
+        hint = "rows are in ascending order, nulls first: pass the column itself"
+        if found[1] == "DESC":
+            hint += ', or -F.col("t") for descending numbers'
+        raise WindrowError(f"{step} takes values, not a sort order", repr(column), f"{hint}.")

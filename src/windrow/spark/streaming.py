@@ -21,9 +21,10 @@ from windrow.patterns.windows import window_stages
 from windrow.planner.choice import Choice, choose_for_stream
 from windrow.spark.bounded import Lowering
 from windrow.spark.cores import cores_of
+from windrow.spark.file_rows import FileRows
 from windrow.spark.idleness import Idleness
 from windrow.spark.intake import ClockIntake, Intake
-from windrow.spark.marks import marked, with_watermark
+from windrow.spark.marks import marked, with_sparks_watermark, with_watermark
 from windrow.spark.packed import PACKED, Exchange
 from windrow.spark.plans import check_metrics
 from windrow.spark.results import Results
@@ -31,9 +32,10 @@ from windrow.spark.rows import result_fields, schema_of, time_of, tuples
 from windrow.spark.runtime import METRICS, StreamRuntime
 from windrow.spark.session import make_ready_for_streams
 from windrow.spark.stages import StagePlan
+from windrow.spark.watermark import Watermark
 
 
-def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering:
+def plan(query: WindowQuery, df: DataFrame | FileRows, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
     if pattern is not None:
         choice = Choice(pattern, "as given")
@@ -44,21 +46,24 @@ def plan(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Lowering
 
 def to_df(
     query: WindowQuery,
-    df: DataFrame,
+    df: DataFrame | FileRows,
     pattern: Pattern | None,
     *,
     ordered: bool,
     metrics: str = METRICS,
 ) -> DataFrame:
     """The results as a streaming DataFrame, in append mode."""
-    check_metrics(metrics, df)
     rows, watermark = df, None
-    if query.time is not None:
-        rows, watermark = with_watermark(df, query.time, time_of(query), query.delay)
+    if not isinstance(rows, DataFrame):
+        watermark = None if query.time is None else Watermark()
+    else:
+        check_metrics(metrics, rows)
+        if query.time is not None:
+            rows, watermark = with_watermark(rows, query.time, time_of(query), query.delay)
     lowering = plan(query, df, pattern)
     stages = StagePlan.of(lowering.stages, query, is_stream=True)
     make_ready_for_streams(
-        df.sparkSession, state_partitions(stages, df, is_given=pattern is not None)
+        df.sparkSession, state_partitions(stages, df.sparkSession, is_given=pattern is not None)
     )
     idleness = None
     if query.idle_timeout is not None:
@@ -75,12 +80,14 @@ def to_df(
     )
 
 
-def identity_of(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> dict[str, Any]:
+def identity_of(
+    query: WindowQuery, df: DataFrame | FileRows, pattern: Pattern | None
+) -> dict[str, Any]:
     """What state depends on, as data."""
     return describe(query, plan(query, df, pattern).choice.pattern)
 
 
-def state_partitions(stages: StagePlan, df: DataFrame, is_given: bool) -> int:
+def state_partitions(stages: StagePlan, spark: SparkSession, is_given: bool) -> int:
     """How many partitions the state should be in.
 
     A pattern that was given has one partition per worker. One that was chosen has the same number
@@ -89,7 +96,7 @@ def state_partitions(stages: StagePlan, df: DataFrame, is_given: bool) -> int:
     """
     if is_given:
         return stages.widest_state
-    return partitions_for(stages.widest_state, cores_of(df.sparkSession))
+    return partitions_for(stages.widest_state, cores_of(spark))
 
 
 def partitions_for(workers: int, cores: int) -> int:
@@ -101,22 +108,31 @@ def partitions_for(workers: int, cores: int) -> int:
     return min(workers, 1 << (cores - 1).bit_length())
 
 
-def _packed(query: WindowQuery, stages: StagePlan, df: DataFrame, is_told: bool) -> DataFrame:
+def _packed(
+    query: WindowQuery, stages: StagePlan, df: DataFrame | FileRows, is_told: bool
+) -> DataFrame:
     """The tuples of the stream as packed rows, and the clock's ticks if they are needed.
 
-    ``is_told``: workers are told the greatest time.
+    ``is_told``: workers are told the greatest time. That of files moves Spark's watermark.
     """
     is_watched = query.idle_timeout is not None
-    rows = tuples(query, df)
+    is_scanned = isinstance(df, FileRows)
+    rows = df if isinstance(df, FileRows) else tuples(query, df)
+    greatest = query.time if is_scanned else TIME
     intake = Intake(
         take=partial(window_tuples, query),
         columns=tuple(rows.columns),
         emitters=stages.emitters,
         exchange=stages.entry,
         is_stream=True,
-        greatest_of=TIME if is_watched or is_told else None,
+        greatest_of=greatest if is_watched or is_told or is_scanned else None,
+        unit=query.unit if is_scanned else "us",
     )
     packed = intake.over(rows)
+    if is_scanned and query.time is not None:
+        marked = with_sparks_watermark(packed, F.col("greatest"), query.delay)
+        # Without its column, Spark drops none of the rows.
+        packed = marked.select(*packed.columns)
     return packed.unionAll(_clock(df.sparkSession, stages.entry)) if is_watched else packed
 
 

@@ -35,6 +35,16 @@ def seconds() -> Any:
         (lambda: wr.stream(TABLE).key_by("symbl"), r"key_by: column not found: 'symbl'.*symbol"),
         (lambda: wr.stream(TABLE).key_by(), "key_by needs the name of a column"),
         (lambda: wr.stream(TABLE).key_by("seq", "seq"), "key_by names a column twice"),
+        (lambda: wr.stream(TABLE).key_by("SEQ"), r"column not found: 'SEQ'.*\['seq'\]"),
+        (
+            lambda: wr.stream({"windrow.time": [1]}),
+            r"must not begin with 'windrow\.'; got 'windrow\.time'",
+        ),
+        (
+            lambda: wr.stream({"k": [{"a": [1]}]}).key_by("k"),
+            r"a key must be of plain values, or of structs of them; got 'k' of struct<a:array",
+        ),
+        (lambda: wr.stream({"k": [None]}).order_by("k"), "order_by takes columns of plain values"),
         (lambda: quotes().key_by(3), "key_by takes names of columns; got 3"),
         (lambda: wr.stream(TABLE).event_time("time"), "event_time: column not found: 'time'"),
         (lambda: wr.stream(TABLE).event_time("price"), "got 'price' of double"),

@@ -22,6 +22,9 @@ from windrow.engine.columns.ddl import parse_schema, parse_type, type_name
         ("struct<a:int,b:array<date>>", pa.struct({"a": pa.int32(), "b": pa.list_(pa.date32())})),
         ("timestamp", pa.timestamp("us", "UTC")),
         ("timestamp_ntz", pa.timestamp("us")),
+        ("interval day to second", pa.duration("us")),
+        ("interval hour", pa.duration("us")),
+        ("time(6)", pa.time64("ns")),
     ],
 )
 def test_types_of_the_ddl(text: str, arrow: pa.DataType) -> None:
@@ -39,11 +42,34 @@ def test_bare_type_is_a_field_named_value() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "a", "a doubel", "a double,", "a array<int", "a double, A int", 3, None]
+    "text", ["", " ", "a", "a doubel", "a double,", "a array<int", "a double, a int", 3, None]
 )
 def test_bad_returns_is_refused(text: Any) -> None:
     with pytest.raises(wr.WindrowError, match="returns"):
         parse_schema(text, "returns")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("a int, b variant", "variant"),
+        ("variant", "variant"),
+        ("a array<variant>", "variant"),
+        ("a map<string,interval year to month>", "interval year to month"),
+        ("a interval not null", "interval"),
+        ("a struct<b:interval month>", "interval month"),
+        ("a string collate UNICODE_CI", "string collate UNICODE_CI"),
+        ("a geometry(4326)", "geometry(4326)"),
+    ],
+)
+def test_spark_types_that_results_cannot_have_are_named(text: str, kind: str) -> None:
+    with pytest.raises(wr.WindrowError) as refused:
+        parse_schema(text, "returns")
+    assert f"returns: a result cannot have this type; got '{kind}'" in str(refused.value)
+
+
+def test_fields_may_be_named_like_types_that_results_cannot_have() -> None:
+    assert parse_schema("variant int, interval string", "returns").names == ["variant", "interval"]
 
 
 def test_arrow_types_have_spark_names() -> None:

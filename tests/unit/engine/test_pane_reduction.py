@@ -30,7 +30,8 @@ def tuples() -> pa.Table:
 
 
 def query(**functions: Any) -> WindowQuery:
-    windowed = wr.stream(tuples()).key_by("k").event_time(TIME).window(wr.TimeWindow(20, 10, 5))
+    named = tuples().rename_columns(["k", "t", "x", "y", "s"])
+    windowed = wr.stream(named).key_by("k").event_time("t").window(wr.TimeWindow(20, 10, 5))
     return windowed.agg(**functions).window_query()
 
 
@@ -72,7 +73,8 @@ def test_means_of_integers_are_summed_as_floats() -> None:
     """The sum of the same column as int64 would overflow."""
     most = 2**63 - 1
     table = pa.table({"k": ["a", "a"], TIME: [0, 1], "x": [most, most]})
-    windowed = wr.stream(table).key_by("k").event_time(TIME).window(wr.TimeWindow(20, 10))
+    named = table.rename_columns(["k", "t", "x"])
+    windowed = wr.stream(named).key_by("k").event_time("t").window(wr.TimeWindow(20, 10))
     both = windowed.agg(mean=wf.mean("x"), total=wf.sum("x")).window_query()
     panes = PaneReduction(both, 10, 0).over(table, np.zeros(2, np.int64), 1, TIME)
     assert columns_of(panes) == {

@@ -128,3 +128,11 @@ def test_arguments_that_break_a_rule_are_refused(change: dict[str, Any], message
     arguments: dict[str, Any] = {"n_keys": 2, "length": 10, **change}
     with pytest.raises(ValueError, match=message):
         reduce_panes(KEYS, TIMES, VALUES, **arguments)
+
+
+def test_what_rounding_has_lost_of_a_sum_comes_with_it() -> None:
+    values = [1e16, 1.0, 0.5, math.inf, -1e16]
+    batch = reduce_panes([0] * 5, [0, 1, 2, 10, 3], values, n_keys=1, length=10, wanted={"sum"})
+    assert batch.sums is not None and batch.lost is not None
+    assert (batch.sums + batch.lost).tolist() == [1.5, math.inf]
+    assert reduce_panes([0], [0], [1], n_keys=1, length=10, wanted={"sum"}).lost is None

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from windrow.core.checks import number
 from windrow.core.errors import WindrowError, received
 from windrow.core.models.model import Axis, Context, WindowModel
-
-_WHOLE = ("tinyint", "smallint", "int", "bigint")
+from windrow.core.types import FLOATS, INTEGERS
 
 
 @dataclass(frozen=True, init=False)
@@ -43,14 +42,17 @@ class DeltaWindow(WindowModel):
     def columns(self) -> tuple[str, ...]:
         return (self.on,)
 
+    def with_columns(self, names: tuple[str, ...]) -> DeltaWindow:
+        return DeltaWindow(names[0], self.length, self.slide)
+
     def check_types(self, types: Mapping[str, str]) -> None:
         kind = types[self.on]
-        if kind not in (*_WHOLE, "float", "double"):
+        if kind not in (*INTEGERS, *FLOATS):
             rule = "DeltaWindow needs a numeric attribute"
             raise WindrowError(rule, f"{self.on!r} of {kind}", "cast it first.")
 
     def bound_type(self, types: Mapping[str, str], time: str | None) -> str:
-        is_whole = isinstance(self.length, int) and types[self.on] in _WHOLE
+        is_whole = isinstance(self.length, int) and types[self.on] in INTEGERS
         return "bigint" if is_whole else "double"
 
 

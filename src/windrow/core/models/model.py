@@ -50,6 +50,15 @@ class WindowModel(ABC):
         """The input columns the model needs; rows with a null or NaN there are dropped."""
         return ()
 
+    def with_columns(self, names: tuple[str, ...]) -> WindowModel:
+        """The same model over columns of other names.
+
+        Spark finds a column in any case of its name. A model with columns that does not override
+        this takes exact names only.
+        """
+        rule = f"{type(self).__name__} takes the exact names of columns"
+        raise WindrowError(rule, f"{list(self.columns)}", f"write {list(names)}.")
+
     def check_types(self, types: Mapping[str, str]) -> None:
         """Raise a ``WindrowError`` if the model cannot use columns of these types (DDL names)."""
         return

@@ -85,6 +85,8 @@ def _codes(column: pa.ChunkedArray) -> Int64s:
         valid = pc.is_valid(column)
         fields = [pc.struct_field(column, [i]) for i in range(column.type.num_fields)]
         return key_codes([valid, *fields], len(column))[0]
+    if pa.types.is_null(column.type):
+        return np.zeros(len(column), np.int64)
     if pa.types.is_floating(column.type):
         column = pc.add(column, pa.scalar(0.0, column.type))
     if pa.types.is_dictionary(column.type):
@@ -109,6 +111,8 @@ def sort_keys(column: pa.ChunkedArray) -> list[NDArray[Any]]:
         return [np.asarray(pc.is_valid(column)), *(key for f in fields for key in sort_keys(f))]
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if pa.types.is_null(column.type):
+        return []
     if pa.types.is_floating(column.type):
         return [np.asarray(pc.is_valid(column)), column.to_numpy()]
     if pa.types.is_integer(column.type) and column.null_count == 0:

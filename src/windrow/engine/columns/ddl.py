@@ -7,6 +7,7 @@ import re
 import pyarrow as pa
 
 from windrow.core.errors import WindrowError
+from windrow.core.types import split_fields
 from windrow.functions.types import quoted_field
 
 _SIMPLE = {
@@ -22,7 +23,6 @@ _SIMPLE = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),
-    "interval day to second": pa.duration("us"),
     "void": pa.null(),
 }
 _ALIASES = {
@@ -38,7 +38,15 @@ _ALIASES = {
     "numeric": "decimal(10,0)",
 }
 _DECIMAL = re.compile(r"(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
-_TEXT = re.compile(r"(?:varchar|char)\s*\(\s*\d+\s*\)")
+_TEXT = re.compile(r"(?:varchar|char)\s*\(\s*\d+\s*\)|string\s+collate\s+\w+")
+_DURATION = re.compile(r"interval\s+(?:day|hour|minute|second)(?:\s+to\s+(?:hour|minute|second))?")
+_TIME_OF_DAY = re.compile(r"time(?:\s*\(\s*\d\s*\))?")
+_NOT_HELD = re.compile(
+    r"\b(?:variant|interval(?:\s+(?:year|month)(?:\s+to\s+month)?)?"
+    r"|(?:geometry|geography)\s*\([^)]*\)|string\s+collate\s+\w+)(?=\s*(?:$|[,>]|not\s+null))",
+    re.IGNORECASE,
+)
+"""Types of Spark that results cannot have."""
 _FIELD = re.compile(r"\s*(?:`((?:[^`]|``)*)`|(\w+))\s*(?::\s*|\s+)(.+?)\s*", re.DOTALL)
 _UNQUOTED = re.compile(r"()\s*([^:<>,]+):\s*(.+?)\s*", re.DOTALL)
 """A struct field as Spark prints it: the name is not quoted, even if it contains spaces."""
@@ -54,6 +62,9 @@ def parse_schema(returns: object, what: str) -> pa.Schema:
     if not isinstance(returns, str) or not returns.strip():
         raise WindrowError(f"{what} must list the result's fields and types", repr(returns), _HINT)
     text = returns.strip()
+    if found := _NOT_HELD.search(text):
+        hint = "return a value of another type, and cast it in Spark if need be."
+        raise WindrowError(f"{what}: a result cannot have this type", repr(found[0]), hint)
     if text.lower().startswith("struct<") and text.endswith(">"):
         text = text[len("struct<") : -1]
     elif _type_or_none(text) is not None:
@@ -63,7 +74,7 @@ def parse_schema(returns: object, what: str) -> pa.Schema:
     except WindrowError as e:
         raise WindrowError(f"{what}: {e.rule}", e.got or repr(returns), _HINT) from None
     names = [f.name for f in fields]
-    if len({n.casefold() for n in names}) < len(names):
+    if len(set(names)) < len(names):
         raise WindrowError(f"{what} names a field twice", repr(returns))
     return pa.schema(fields)
 
@@ -98,6 +109,10 @@ def type_name(arrow: pa.DataType) -> str:
         return "binary"
     if pa.types.is_date(arrow):
         return "date"
+    if pa.types.is_duration(arrow):
+        return "interval day to second"
+    if pa.types.is_time(arrow):
+        return "time(6)"
     if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
         return f"array<{type_name(arrow.value_type)}>"
     if pa.types.is_map(arrow):
@@ -116,6 +131,10 @@ def _type_or_none(text: str) -> pa.DataType | None:
         return simple
     if _TEXT.fullmatch(lower):
         return pa.string()
+    if _DURATION.fullmatch(lower):
+        return pa.duration("us")
+    if _TIME_OF_DAY.fullmatch(lower):
+        return pa.time64("ns")
     if match := _DECIMAL.fullmatch(_ALIASES.get(lower, lower)):
         precision, scale = int(match[1]), int(match[2] or 0)
         return pa.decimal128(precision, scale) if scale <= precision <= 38 else None
@@ -124,7 +143,7 @@ def _type_or_none(text: str) -> pa.DataType | None:
     outer, inner = lower.split("<", 1)[0].strip(), text[text.index("<") + 1 : -1]
     if outer == "struct":
         return pa.struct(_parse_fields(inner))
-    parts = [_type_or_none(p) for p in _split(inner)]
+    parts = [_type_or_none(p) for p in split_fields(inner)]
     if None in parts:
         return None
     if outer == "array" and len(parts) == 1:
@@ -134,7 +153,7 @@ def _type_or_none(text: str) -> pa.DataType | None:
 
 def _parse_fields(text: str) -> list[pa.Field]:
     fields = []
-    for part in _split(text):
+    for part in split_fields(text):
         match = _FIELD.fullmatch(part) or _UNQUOTED.fullmatch(part)
         if match is None:
             raise WindrowError("a field must be a name and a type", repr(part.strip()), _HINT)
@@ -142,17 +161,3 @@ def _parse_fields(text: str) -> list[pa.Field]:
         name = match[2] or match[1].replace("``", "`")
         fields.append(pa.field(name, parse_type(declared), nullable=declared == match[3]))
     return fields
-
-
-def _split(text: str) -> list[str]:
-    """Split at the commas outside of brackets and of quoted names."""
-    parts, depth, begin, is_quoted = [], 0, 0, False
-    for i, char in enumerate(text):
-        is_quoted ^= char == "`"
-        if is_quoted:
-            continue
-        depth += (char in "<(") - (char in ">)")
-        if char == "," and depth == 0:
-            parts.append(text[begin:i])
-            begin = i + 1
-    return [*parts, text[begin:]]

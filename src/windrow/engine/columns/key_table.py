@@ -126,8 +126,15 @@ def _is_encodable(kind: pa.DataType) -> bool:
 
 def _identities(keys: pa.Table) -> list[Any]:
     """Hashable values that are equal for equal keys; NaN equals NaN."""
-    columns = [[_identity(v) for v in column.to_pylist()] for column in keys.columns]
+    columns = [[_identity(v) for v in _exact(column).to_pylist()] for column in keys.columns]
     return list(zip(*columns, strict=True))
+
+
+def _exact(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column, or integers in place of times, as Python has no nanoseconds."""
+    if pa.types.is_time64(column.type) or pa.types.is_timestamp(column.type):
+        return column.cast(pa.int64())
+    return column
 
 
 def _identity(value: Any) -> Any:

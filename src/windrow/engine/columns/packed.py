@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from windrow.engine.columns.held import as_held
+
 _ALIGNED = 8
 _NARROWEST, _WIDEST = 2**8 - 1, 2**32 - 1
 _LOW, _HELD = b"windrow.low", b"windrow.held"
@@ -43,7 +45,7 @@ def unpack_tables(packed: bytes) -> tuple[dict[str, pa.Table], dict[str, Any]]:
 def _read(source: pa.BufferReader) -> pa.Table:
     """Read the next table. An IPC stream marks its own end."""
     with pa.ipc.open_stream(source) as reader:
-        return _widened(reader.read_all())
+        return as_held(_widened(reader.read_all()))
 
 
 def _narrowed(table: pa.Table) -> pa.Table:

@@ -110,6 +110,8 @@ def decode(values: Values, storage: ColumnStorage, dictionary: Any, kind: pa.Dat
         return pa.array(values.to_list(), kind)
 
     def plain(code: int) -> Any:
+        if pa.types.is_boolean(storage.kind):
+            return bool(code)
         return storage.to_python(Stored(np.array([code])))[0]
 
     return pa.array([_mapped(v, plain) for v in values.to_list()], kind)

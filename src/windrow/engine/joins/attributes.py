@@ -8,12 +8,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.core.errors import WindrowError, near_names
+from windrow.core.types import refused
 from windrow.engine.columns.arrays import to_microseconds
 from windrow.engine.columns.ddl import type_name
 from windrow.kernels.columns import Column
 
 Mask = NDArray[np.bool_]
 SIDES = ("left", "right")
+COLLATION = b"windrow.collation"
+"""Metadata of a field of strings that are not compared byte by byte: the name of the collation."""
 
 
 def column_type(schema: pa.Schema, side: int, name: str, what: str) -> pa.DataType:
@@ -30,6 +33,13 @@ def pair_of_types(
     """The types of a left and a right column."""
     left, right = (column_type(schemas[s], s, name, what) for s, name in enumerate(names))
     return left, right
+
+
+def check_uncollated(schema: pa.Schema, name: str, what: str) -> None:
+    """Raise if the column's strings have a collation; the error message starts with ``what``."""
+    if found := (schema.field(name).metadata or {}).get(COLLATION):
+        kind = f"string collate {found.decode()}"
+        raise refused(f"{what} compares strings byte by byte", kind, name)
 
 
 def incomparable(

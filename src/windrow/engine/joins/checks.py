@@ -10,7 +10,7 @@ from windrow.engine.joins.join_query import JoinQuery
 _TIMES = ("timestamp", "timestamp_ntz", "date", "bigint", "int")
 
 
-def check(query: JoinQuery) -> None:
+def check(query: JoinQuery, *, is_case_sensitive: bool) -> None:
     """Raise if a time column has the wrong type, or two columns of the result the same name."""
     for side, time in enumerate(query.time or ()):
         kind = type_name(column_type(query.schemas[side], side, time, "time"))
@@ -20,16 +20,17 @@ def check(query: JoinQuery) -> None:
                 f"{time!r} of {kind} on the {SIDES[side]}",
                 "convert it first, for example with to_timestamp().",
             )
-    _check_names(query)
+    _check_names(query, is_case_sensitive)
 
 
-def _check_names(query: JoinQuery) -> None:
-    taken: dict[str, str] = {}
+def _check_names(query: JoinQuery, is_case_sensitive: bool) -> None:
+    taken: set[str] = set()
     for name in query.output_schema().names:
-        if name.casefold() in taken:
+        folded = name if is_case_sensitive else name.lower()
+        if folded in taken:
             raise WindrowError(
                 "the columns of both sides must have different names in the result",
                 f"{name!r} twice with prefixes={query.prefixes}",
                 'choose other prefixes, for example ("left_", "right_").',
             )
-        taken[name.casefold()] = name
+        taken.add(folded)

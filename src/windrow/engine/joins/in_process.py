@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 
 from windrow.core.watermark import END_OF_STREAM
+from windrow.engine.columns.held import as_schema
+from windrow.engine.datasets.steps import Step
 from windrow.engine.in_process import DROPPED
 from windrow.engine.joins.intake import join_tuples
 from windrow.engine.joins.join_query import JoinQuery
@@ -24,12 +27,18 @@ class JoinRunner(StageRunner):
 
     def push(self, left: pa.Table, right: pa.Table) -> list[pa.Table]:
         """Take a batch of each side and return the results at the current watermark."""
+        return self.take([Step(left, self.watermark), Step(right, self.watermark, side=1)])
+
+    def take(self, steps: list[Step]) -> list[pa.Table]:
+        """Take the rows of steps, advance as far as the last allows, and return the results."""
         messages = []
-        for side, batch in enumerate((left, right)):
-            tuples, dropped = join_tuples(self.query, side, batch, self.arrived[side])
+        for step in steps:
+            arrived = self.arrived[step.side] if step.first is None else step.first
+            tuples, dropped = join_tuples(self.query, step.side, step.rows, arrived)
             self.dropped_at_intake += dropped
-            self.arrived[side] += len(batch)
+            self.arrived[step.side] += len(step.rows)
             messages += [tuples] if len(tuples) else []
+        self.watermark = max(self.watermark, steps[-1].reached)
         return self.run({0: messages})
 
     def snapshot(self) -> dict[str, Any]:
@@ -40,12 +49,12 @@ class JoinRunner(StageRunner):
         self.arrived = list(snapshot["arrived"])
 
 
-def collect(query: JoinQuery, stages: Stages, left: pa.Table, right: pa.Table) -> pa.Table:
-    """The results of a join of two bounded tables."""
+def collect(query: JoinQuery, stages: Stages, steps: Iterable[list[Step]]) -> pa.Table:
+    """The results of a join of two bounded inputs, given in steps that are taken together."""
     runner = JoinRunner(query, stages)
-    runner.watermark = END_OF_STREAM
-    results = runner.push(left, right)
+    results = [table for together in steps for table in runner.take(together)]
+    results += runner.finish() if runner.watermark < END_OF_STREAM else []
     schema = query.output_schema()
-    tables = [t.cast(schema) for t in results]
+    tables = [as_schema(t, schema) for t in results]
     table = pa.concat_tables(tables) if tables else schema.empty_table()
     return table.replace_schema_metadata({DROPPED: str(runner.dropped).encode()})

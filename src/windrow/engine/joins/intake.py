@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from windrow.engine.columns.arrays import to_microseconds
 from windrow.engine.columns.control import ARRIVAL, TIME
+from windrow.engine.columns.held import as_held
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.messages import labelled
 
@@ -18,7 +19,7 @@ def join_tuples(query: JoinQuery, side: int, batch: pa.Table, arrived: int) -> t
     Tuples are numbered from ``arrived``, the number of earlier tuples of the side, unless the batch
     has arrival numbers already. The number identifies a tuple within its side.
     """
-    tuples = batch.select(query.needed_columns(side))
+    tuples = as_held(batch.select(query.needed_columns(side)))
     if ARRIVAL in batch.column_names:
         tuples = tuples.append_column(ARRIVAL, batch[ARRIVAL])
     else:

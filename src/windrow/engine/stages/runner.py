@@ -43,6 +43,11 @@ class StageRunner:
         late = sum(w.dropped for workers in self.workers.values() for w in workers)
         return self.dropped_at_intake + late
 
+    @property
+    def n_waiting(self) -> int:
+        """How many tuples are waiting for the watermark."""
+        return sum(w.n_waiting for workers in self.workers.values() for w in workers)
+
     def advance(self, watermark: int) -> list[pa.Table]:
         """Advance the watermark and return the results that follow."""
         self.watermark = max(self.watermark, watermark)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
+from windrow.engine.datasets.steps import Step
 from windrow.engine.joins.in_process import collect
 from windrow.engine.stages import executor
 from windrow.engine.stages.messages import pack, unpack
@@ -44,6 +45,6 @@ def test_joins_run_over_packed_messages(
     expected = join.collect()
     query, stages = pickle.loads(cloudpickle.dumps((join.query, join.stages())))
     monkeypatch.setattr(executor, "emit_traffic", packed_traffic)
-    found = collect(query, stages, table(1), table(2))
+    found = collect(query, stages, [[Step(table(1)), Step(table(2), side=1)]])
     assert sorted(map(str, found.to_pylist())) == sorted(map(str, expected.to_pylist()))
     assert len(found) > 10

@@ -15,6 +15,7 @@ from windrow.engine.columns.key_table import hash_keys
 from windrow.engine.joins.attributes import (
     Mask,
     as_kind,
+    check_uncollated,
     incomparable,
     number_kind,
     pair_of_types,
@@ -48,6 +49,8 @@ class Equi(Term):
         if (kind := equi_kind(*types)) is None:
             rule = "equi compares plain values of one kind"
             raise incomparable(rule, (self.left, self.right), types)
+        check_uncollated(left, self.left, "equi")
+        check_uncollated(right, self.right, "equi")
         return replace(self, kind=kind)
 
     @property

@@ -1,0 +1,274 @@
+"""The cost of queries over Parquet files that tasks read themselves, compared with other ways.
+
+Run with ``make bench-sources``, or ``python -m benchmarks.bench_sources [--rows N] [part ...]``;
+the parts are ``time``, ``count``, ``stream`` and ``process``. Every query is checked on a small
+sample first, against Spark's own. A wrong result fails the benchmark; a missed target does not.
+
+DuckDB and Polars are compared if they are installed: ``pip install 'windrow[bench]'``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+import windrow as wr
+from benchmarks import bench_stream
+from benchmarks.bench_batch import (
+    COUNT,
+    SLIDING,
+    by_frame,
+    by_window,
+    check,
+    report,
+    rows_of,
+)
+from benchmarks.bench_kernels_ranges import best_of
+from windrow import functions as wf
+from windrow.core.models import WindowModel
+
+REPEATS = 3
+CORES = 2
+FILES = 8
+SAMPLE = 20_000
+GROUP = 1_000_000
+"""Rows per row group."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """Tuples ``(k, t, x)`` in Parquet files, one every ``every`` microseconds."""
+
+    folder: Path
+    rows: int
+    keys: int = 100
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        if self.folder.exists():
+            return
+        self.folder.mkdir()
+        rng = np.random.default_rng(1)
+        for i, part in enumerate(np.array_split(np.arange(self.rows), FILES)):
+            table = pa.table(
+                {
+                    "k": rng.integers(0, self.keys, len(part)),
+                    "t": pa.array(part * self.every, pa.timestamp("us", "UTC")),
+                    "x": rng.integers(0, 1000, len(part)),
+                    "y": rng.random(len(part)),
+                }
+            )
+            pq.write_table(table, self.folder / f"{i}.parquet", row_group_size=GROUP)
+
+    @property
+    def dataset(self) -> ds.Dataset:
+        return ds.dataset(self.folder)
+
+    @property
+    def pattern(self) -> str:
+        return f"{self.folder}/*.parquet"
+
+    def df(self, spark: SparkSession) -> DataFrame:
+        return spark.read.parquet(str(self.folder))
+
+
+def query(data: Any, model: WindowModel) -> wr.Query:
+    """The query whose throughput is measured."""
+    functions = {"n": wf.count(), "s": wf.sum("x"), "m": wf.max("x")}
+    return wr.stream(data).key_by("k").event_time("t").window(model).agg(**functions)
+
+
+def noop(df: DataFrame) -> None:
+    """Run a query on Spark and throw its results away."""
+    df.write.format("noop").mode("overwrite").save()
+
+
+def bench_time(spark: SparkSession, files: Files, small: Files) -> None:
+    """Overlapping time windows: a dataset, a DataFrame, and Spark's own tumbling windows."""
+    expected = rows_of(by_window("1 second", "10 milliseconds")(small.df(spark)))
+    check(
+        "time windows of a dataset", rows_of(query(small.dataset, SLIDING).to_df(spark)), expected
+    )
+    check("time windows of a DataFrame", rows_of(query(small.df(spark), SLIDING).to_df()), expected)
+    tumbling = by_window("10 seconds")
+    ours, frame, theirs = best_of(
+        REPEATS,
+        lambda: noop(query(files.dataset, SLIDING).to_df(spark)),
+        lambda: noop(query(files.df(spark), SLIDING).to_df()),
+        lambda: noop(tumbling(files.df(spark))),
+    )
+    report("on Spark, 1 s, 10 ms: Spark's tumbling window, 10 s", files.rows, theirs)
+    report("  Windrow over the DataFrame", files.rows, frame, theirs / frame)
+    report("  Windrow over the dataset", files.rows, ours, theirs / ours, ">= 1.7")
+    report("    against the DataFrame", files.rows, ours, frame / ours, ">= 2.5")
+
+
+def bench_count(spark: SparkSession, files: Files, small: Files) -> None:
+    """Count windows: a dataset, a DataFrame, and Spark's frames."""
+    spark.conf.set("spark.sql.window.segmentTree.enabled", "true")
+    expected = rows_of(query(small.df(spark), COUNT).to_df())
+    full = [row for row in expected if row[3] == COUNT.length]
+    check("frames", full, rows_of(by_frame(small.df(spark))))
+    check("count windows of a dataset", rows_of(query(small.dataset, COUNT).to_df(spark)), expected)
+    ours, frame = best_of(
+        REPEATS,
+        lambda: noop(query(files.dataset, COUNT).to_df(spark)),
+        lambda: noop(query(files.df(spark), COUNT).to_df()),
+    )
+    report("on Spark, count 1000, 10: Windrow over the DataFrame", files.rows, frame)
+    report("  Windrow over the dataset", files.rows, ours, frame / ours, ">= 4")
+
+
+def bench_stream_of_files(spark: SparkSession, files: Files, small: Files) -> None:
+    """The median batch of a stream of files: files that tasks read, and Spark's reader."""
+    streams = bench_stream.Streams(spark, files.folder.parent)
+    windows = bench_stream.count_sum_max
+    found, expected = (
+        bench_stream.rows_of(windows(made(20_000, 3, 3), SLIDING))
+        for made in (streams.scanned, streams)
+    )
+    check("time windows of a stream of files", found, expected)
+    for rows, target in ((1_000_000, ">= 1.8"), (4_000_000, ">= 3")):
+        ours, frame = (
+            median(bench_stream.batch_seconds(windows(made(rows, 9, 100), SLIDING), 4))
+            for made in (streams.scanned, streams)
+        )
+        bench_stream.report(f"a stream, {rows:,} rows per batch: Spark's reader", rows, frame)
+        bench_stream.report("  files that tasks read", rows, ours, frame / ours, target)
+
+
+def duckdb_panes(files: Files) -> dict[str, Any]:
+    """Panes of 10 ms and a frame over them, by hand; exact where no key is silent for 10 ms."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute(f"SET threads = {CORES}; SET TimeZone = 'UTC'")
+        return connection.execute(
+            f"""
+            WITH panes AS (
+                SELECT k, epoch_us(t) // 10000 AS pane, count(*) AS n, sum(x) AS s, max(x) AS m
+                FROM '{files.pattern}' GROUP BY ALL
+            ), instants AS (
+                SELECT k, unnest(range(min(pane) - 99, max(pane) + 1)) AS pane FROM panes GROUP BY k
+            ), framed AS (
+                SELECT k, pane AS first, sum(n) OVER w AS n, sum(s) OVER w AS s, max(m) OVER w AS m
+                FROM instants LEFT JOIN panes USING (k, pane)
+                WINDOW w AS (
+                    PARTITION BY k ORDER BY pane ROWS BETWEEN CURRENT ROW AND 99 FOLLOWING
+                )
+            )
+            SELECT k, first, n::BIGINT AS n, s::BIGINT AS s, m FROM framed WHERE n IS NOT NULL
+            """
+        ).fetchnumpy()
+
+
+def polars_dynamic(files: Files) -> Any:
+    """Polars' own sliding windows."""
+    import polars as pl
+
+    return (
+        pl.scan_parquet(files.pattern)
+        .group_by_dynamic("t", every="10ms", period="1s", group_by="k", closed="left")
+        .agg(pl.len().alias("n"), pl.sum("x").alias("s"), pl.max("x").alias("m"))
+        .collect(engine="streaming")
+    )
+
+
+def polars_rolling(files: Files) -> Any:
+    """Full windows of the last 1000 rows of each key, at every tenth row."""
+    import polars as pl
+
+    rolled = (
+        pl.scan_parquet(files.pattern)
+        .sort("t", maintain_order=True)
+        .select(
+            "k",
+            pl.int_range(1, pl.len() + 1).over("k").alias("end"),
+            pl.col("x").rolling_sum(COUNT.length).over("k").alias("s"),
+            pl.col("x").rolling_max(COUNT.length).over("k").alias("m"),
+        )
+        .filter((pl.col("end") >= COUNT.length) & (pl.col("end") % COUNT.slide == 0))
+    )
+    return rolled.collect()
+
+
+def as_spark(value: Any) -> Any:
+    """A value as Spark's rows have it: times are local."""
+    return value.astimezone().replace(tzinfo=None) if isinstance(value, datetime) else value
+
+
+def bench_process(spark: SparkSession, files: Files, small: Files) -> None:
+    """In this process, reading included: time windows and count windows."""
+    expected = rows_of(by_window("1 second", "10 milliseconds")(small.df(spark)))
+    found = query(small.dataset, SLIDING).collect().drop_columns("window_id").to_pylist()
+    check(
+        "time windows in process", sorted(tuple(map(as_spark, r.values())) for r in found), expected
+    )
+    has = {name for name in ("duckdb", "polars") if importlib.util.find_spec(name)}
+    counted = [(row[0], row[3], row[4], row[5]) for row in expected]
+    if "duckdb" in has:
+        columns = duckdb_panes(small)
+        rows = zip(*(columns[name].tolist() for name in "knsm"), strict=True)
+        check("DuckDB", sorted(rows), sorted(counted))
+    runs: dict[str, Callable[[], Any]] = {
+        "Windrow, 1 s, 10 ms": lambda: query(files.dataset, SLIDING).collect(),
+        "Windrow, count 1000, 10": lambda: query(files.dataset, COUNT).collect(),
+    }
+    if "duckdb" in has:
+        runs["DuckDB's panes, by hand"] = lambda: duckdb_panes(files)
+    if "polars" in has:
+        runs["Polars' group_by_dynamic"] = lambda: polars_dynamic(files)
+        runs["Polars' rolling"] = lambda: polars_rolling(files)
+    seconds = dict(zip(runs, best_of(REPEATS, *runs.values()), strict=True))
+    against = {
+        "DuckDB's panes, by hand": ("Windrow, 1 s, 10 ms", ">= 1.5"),
+        "Polars' group_by_dynamic": ("Windrow, 1 s, 10 ms", ">= 15"),
+        "Polars' rolling": ("Windrow, count 1000, 10", ">= 1"),
+    }
+    for name, each in seconds.items():
+        report(f"in process: {name}", files.rows, each)
+        if name in against:
+            ours, target = against[name]
+            report(f"  {ours}", files.rows, seconds[ours], each / seconds[ours], target)
+
+
+PARTS = {
+    "time": bench_time,
+    "count": bench_count,
+    "stream": bench_stream_of_files,
+    "process": bench_process,
+}
+
+
+def main() -> None:
+    """Check and time the named parts, or all of them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    given = parser.parse_args()
+    pa.set_cpu_count(CORES)
+    spark = wr.local_spark(cores=CORES)
+    print(f"{CORES} cores, best of {REPEATS}, {given.rows:,} rows: count, sum, max", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        files = Files(Path(folder) / "files", given.rows)
+        small = Files(Path(folder) / "small", SAMPLE, keys=3, every=100)
+        for part in given.parts or PARTS:
+            PARTS[part](spark, files, small)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""PyArrow datasets as sources of queries, which run in this process or on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from windrow.core.errors import WindrowError
+from windrow.core.names import check_names
+from windrow.engine import in_process
+from windrow.engine.columns.ddl import type_name
+from windrow.engine.datasets.pieces import Piece, filter_of, pieces_of
+from windrow.engine.datasets.scan import Scan, int96_columns
+from windrow.engine.datasets.splits import splits_of
+from windrow.engine.datasets.steps import Side, window_steps
+from windrow.engine.datasets.types import is_nanoseconds
+from windrow.engine.intake import needed_columns
+from windrow.engine.window_query import WindowQuery
+from windrow.patterns import Pattern, WinSeq
+from windrow.patterns.windows import window_stages
+from windrow.planner.explain import explain
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Observation, SparkSession
+
+    from windrow.spark.splits import SplitRows
+
+
+class DatasetSource:
+    """A dataset: its queries run in process, batch by batch, or on Spark, whose tasks read it."""
+
+    is_case_sensitive = False
+
+    def __init__(self, dataset: ds.Dataset) -> None:
+        check_names(dataset.schema.names, is_case_sensitive=True)
+        self.dataset = dataset
+        declared = dataset.schema.remove_metadata()
+        int96 = frozenset[str]()
+        if any(f.type == pa.timestamp("ns") for f in declared):
+            int96 = int96_columns(self.pieces, declared)
+        self.scan = Scan(declared, tuple(declared.names), filter_of(dataset), int96)
+        known = {f.name: self.scan.type_of(f.name) for f in declared}
+        self.types = {
+            f.name: str(f.type) if (kind := known[f.name]) is None else type_name(kind)
+            for f in declared
+        }
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The files and tables of the dataset as they are now."""
+        return pieces_of(self.dataset)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """All columns with the types that Spark's reader gives; an error if it cannot read one."""
+        for name in self.types:
+            self._check(name, "join")
+        return self.scan.schema
+
+    def resolve(self, column: object, step: str) -> tuple[DatasetSource, str]:
+        """The name of a column that can be read; datasets do not support expressions."""
+        if not isinstance(column, str):
+            raise WindrowError(f"{step} takes names of columns", repr(column))
+        if column in self.types:
+            self._check(column, step)
+        return self, column
+
+    def written_as(self, names: Iterable[str]) -> DatasetSource:
+        """The source itself: in datasets case matters."""
+        return self
+
+    def _check(self, name: str, step: str) -> None:
+        kind = self.scan.declared.field(name).type
+        if self.scan.type_of(name) is None:
+            rule = f"{step}: Spark has no type for column {name!r}"
+            raise WindrowError(rule, str(kind), "convert the column before you write the files.")
+        is_exact = not is_nanoseconds(kind) or name in self.scan.int96
+        if step in ("key_by", "order_by") and not is_exact:
+            rule = f"{step}: column {name!r} must not have nanoseconds, which are rounded down"
+            raise WindrowError(rule, str(kind), "convert the column before you write the files.")
+
+    def reading(self, columns: list[str], time: str | None) -> Scan:
+        """The scan of these columns and the time."""
+        if time is not None:
+            columns = [*columns, time]
+        return self.scan.only(*dict.fromkeys(columns))
+
+    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
+        """The results, computed in this process."""
+        stages = window_stages(query, pattern or WinSeq(), in_one_process=True)
+        scan = self.reading(needed_columns(query), query.time)
+        side = Side(scan, self.pieces, query.time, query.unit)
+        steps = window_steps(side, has_order=bool(query.order_by))
+        return in_process.collect(query, stages, steps, scan.schema, ordered=ordered)
+
+    def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> SplitRows:
+        """The rows as Spark's tasks read them."""
+        from windrow.spark.cores import cores_of
+        from windrow.spark.splits import SplitRows
+
+        scan = self.reading(columns, time)
+        return SplitRows(spark, scan, tuple(splits_of(scan, self.pieces, cores_of(spark))))
+
+    def to_df(
+        self,
+        query: WindowQuery,
+        pattern: Pattern | None,
+        spark: SparkSession | None,
+        *,
+        ordered: bool,
+        observation: Observation | str | None,
+    ) -> DataFrame:
+        """The results as a lazy DataFrame of the session, by default the active one."""
+        from windrow.spark import bounded
+        from windrow.spark.given_session import session_of
+        from windrow.spark.runtime import bounded_observation
+
+        rows = self.rows_on(session_of(spark), needed_columns(query), query.time)
+        observed = bounded_observation(observation)
+        return bounded.to_df(query, rows, pattern, ordered=ordered, observation=observed)
+
+    def check_checkpoint(
+        self, query: WindowQuery, pattern: Pattern | None, location: str
+    ) -> NoReturn:
+        """Always raises: a query over a dataset has no checkpoint."""
+        raise WindrowError("only a streaming query has a checkpoint", "a dataset")
+
+    def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
+        """Print what will run and why: on the active Spark session, or else in process."""
+        spark = _active_session()
+        if spark is not None:
+            from windrow.spark.explain import explain_lowering
+
+            rows = self.rows_on(spark, needed_columns(query), query.time)
+            print(explain_lowering(query, rows, pattern))
+            if with_spark:
+                self.to_df(query, pattern, spark, ordered=False, observation=None).explain()
+            return
+        if with_spark:
+            rule = 'explain("spark") needs an active Spark session'
+            raise WindrowError(rule, hint="make one, for example with wr.local_spark().")
+        why = "as given" if pattern else "in process there is one core"
+        pattern = pattern or WinSeq()
+        stages = window_stages(query, pattern, in_one_process=True)
+        reads = self.reading(needed_columns(query), query.time).describe(self.pieces)
+        print(explain(query, pattern, why, stages, "in this process", f"{reads}, batch by batch"))
+
+    @staticmethod
+    def of(data: object) -> DatasetSource:
+        """The source for a dataset."""
+        assert isinstance(data, ds.Dataset)
+        return DatasetSource(data)
+
+
+def dataset_at(
+    path: Any, format: Any, schema: pa.Schema | None, partitioning: Any, filesystem: Any
+) -> ds.Dataset:
+    """The dataset of the files at a path."""
+    try:
+        found = ds.dataset(
+            path, schema, format=format, partitioning=partitioning, filesystem=filesystem
+        )
+    except (pa.ArrowException, OSError, TypeError, ValueError) as e:
+        hint = "pass a file, a folder or a list of files, and the format of all of them."
+        raise WindrowError(f"scan cannot read {format} files", f"{path}: {e}", hint) from e
+    return found
+
+
+def _active_session() -> SparkSession | None:
+    """The active session, if there may be one: PySpark is not imported to find none."""
+    import sys
+
+    if "pyspark.sql" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession()

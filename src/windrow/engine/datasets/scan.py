@@ -1,0 +1,241 @@
+"""A scan: which columns and rows of a dataset's pieces are read, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from windrow.core.errors import WindrowError
+from windrow.engine.datasets.pieces import FilePiece, Piece, TablePiece
+from windrow.engine.datasets.types import converted, fits, spark_type
+
+_ROWS = 131_072
+"""Rows that are read at once."""
+_INSTANT = pa.timestamp("us", "UTC")
+_BUFFER = 1 << 20
+"""Bytes of a column that are held while its file is read."""
+_READ_AHEAD = 2
+"""Batches that are read before they are asked for."""
+_REBASED = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
+"""Metadata of files with days of the Julian calendar, which Spark's reader converts."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Reads columns of the rows that meet a filter, with the types that Spark's reader gives."""
+
+    declared: pa.Schema
+    """All columns of the dataset, as it has them."""
+    columns: tuple[str, ...]
+    filter: ds.Expression | None = None
+    int96: frozenset[str] = frozenset()
+    """Columns of Parquet's old timestamps, instants whose time zone the file does not tell."""
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns that are read, as they are given."""
+        return pa.schema([(name, self.type_of(name)) for name in self.columns])
+
+    def type_of(self, name: str) -> pa.DataType | None:
+        """The type that Spark's reader gives the column; None if it gives none."""
+        return _INSTANT if name in self.int96 else spark_type(self.declared.field(name).type)
+
+    def only(self, *columns: str) -> Scan:
+        """A scan of these columns, or of the narrowest if there are none: rows must be counted."""
+        return Scan(self.declared, columns or (self._narrowest(),), self.filter, self.int96)
+
+    def _narrowest(self) -> str:
+        readable = [f for f in self.declared if spark_type(f.type) is not None]
+        name: str = min(readable, key=_width).name
+        return name
+
+    def describe(self, pieces: Sequence[Piece]) -> str:
+        """What is read, in words."""
+        files = len({piece.path for piece in pieces if isinstance(piece, FilePiece)})
+        kinds = [f"{files} file{'s' * (files != 1)}"] if files else []
+        if n := sum(isinstance(piece, TablePiece) for piece in pieces):
+            kinds.append(f"{n} table{'s' * (n != 1)} in memory")
+        return f"{' and '.join(kinds) or 'no file'}: {self.describe_columns()}"
+
+    def describe_columns(self) -> str:
+        """Which columns of which rows are read, in words."""
+        where = "" if self.filter is None else f" where {self.filter}"
+        return f"columns {', '.join(self.columns)} of {len(self.declared)}{where}"
+
+    def batches(self, piece: Piece, *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
+        """The rows of a piece. They are read as they are taken, a few at a time."""
+        if not isinstance(piece, FilePiece):
+            for batch in self._scanned(ds.dataset(piece.table), use_threads):
+                yield self._converted(batch)
+            return
+        piece.check()
+        with piece.naming():
+            for batch in self._opened(piece, use_threads):
+                yield self._converted(batch)
+
+    def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The columns in their order, with their types."""
+        columns = [converted(batch[f.name], f.type) for f in self.schema]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _opened(self, piece: FilePiece, use_threads: bool) -> Iterator[pa.RecordBatch]:
+        fragment = piece.fragment
+        if piece.is_parquet:
+            if self.filter is None and not _is_encrypted(fragment.format):
+                return self._streamed(piece, use_threads)
+            if self.int96:
+                fragment = _with_microseconds(fragment)
+            if piece.row_groups is not None:
+                fragment = fragment.subset(row_group_ids=list(piece.row_groups))
+        if not isinstance(fragment.format, ds.CsvFileFormat | ds.JsonFileFormat):
+            self._check(piece, fragment.physical_schema)
+        if piece.is_parquet:
+            _check_calendar(piece, fragment.metadata, self.schema)
+        return self._scanned(fragment, use_threads)
+
+    def _scanned(
+        self, fragment: ds.Fragment | ds.Dataset, use_threads: bool
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a fragment or of a table, by PyArrow's own scanner."""
+        options: dict[str, Any] = {}
+        if isinstance(fragment, ds.Fragment):
+            options["schema"] = self._scanned_schema()
+        if isinstance(fragment, ds.ParquetFileFragment) and not _is_encrypted(fragment.format):
+            options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
+                use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False
+            )
+        scanner = fragment.scanner(
+            columns=list(self.columns),
+            filter=self.filter,
+            batch_size=_ROWS,
+            batch_readahead=_READ_AHEAD,
+            fragment_readahead=1,
+            use_threads=use_threads,
+            **options,
+        )
+        yield from scanner.to_batches()
+
+    def _scanned_schema(self) -> pa.Schema:
+        """The dataset's columns; old timestamps fit no nanoseconds."""
+        schema = self.declared
+        for name in self.int96:
+            i = schema.get_field_index(name)
+            schema = schema.set(i, pa.field(name, pa.timestamp("us")))
+        return schema
+
+    def _streamed(self, piece: FilePiece, use_threads: bool) -> Iterator[pa.RecordBatch]:
+        """The rows of a Parquet file, page by page: a row group may be larger than memory."""
+        fragment = piece.fragment
+        known = ds.get_partition_keys(fragment.partition_expression)
+        with (
+            fragment.filesystem.open_input_file(piece.path) as source,
+            pq.ParquetFile(
+                source, buffer_size=_BUFFER, pre_buffer=False, coerce_int96_timestamp_unit="us"
+            ) as file,
+        ):
+            self._check(piece, file.schema_arrow)
+            _check_calendar(piece, file.metadata, self.schema)
+            names = [n for n in self.columns if n in file.schema_arrow.names and n not in known]
+            groups = piece.row_groups
+            if groups is None:
+                groups = tuple(g.id for g in fragment.row_groups)
+            if not names:
+                yield from self._constants(file.metadata, groups, known)
+                return
+            for batch in file.iter_batches(
+                _ROWS, row_groups=list(groups), columns=names, use_threads=use_threads
+            ):
+                columns = [
+                    batch[name] if name in names else self._constant(name, known, len(batch))
+                    for name in self.columns
+                ]
+                yield pa.RecordBatch.from_arrays(columns, names=list(self.columns))
+
+    def _constants(
+        self, metadata: pq.FileMetaData, groups: tuple[int, ...], known: dict[str, Any]
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a file that has none of the columns."""
+        left = sum(metadata.row_group(g).num_rows for g in groups)
+        while left > 0:
+            n = min(left, _ROWS)
+            columns = [self._constant(name, known, n) for name in self.columns]
+            yield pa.RecordBatch.from_arrays(columns, names=list(self.columns))
+            left -= n
+
+    def _constant(self, name: str, known: dict[str, Any], n: int) -> pa.Array:
+        """A column that the file does not have: its folder's name tells it, or it is null."""
+        kind = self.schema.field(name).type
+        value = known.get(name)
+        return pa.nulls(n, kind) if value is None else pa.repeat(pa.scalar(value, kind), n)
+
+    def _check(self, piece: FilePiece, found: pa.Schema) -> None:
+        """Raise an error if the file has a column of another type."""
+        for name in self.columns:
+            if found.get_field_index(name) < 0:
+                continue
+            own, declared = found.field(name).type, self._scanned_schema().field(name).type
+            if not fits(own, declared):
+                raise WindrowError(
+                    f"a file of the dataset has another type in column {name!r}",
+                    f"{own} in {piece.path}, {declared} in the dataset",
+                    "write the file again, or give the dataset a schema that fits all files.",
+                )
+
+
+def int96_columns(pieces: Sequence[Piece], declared: pa.Schema) -> frozenset[str]:
+    """The columns of Parquet's old timestamps, which Spark writes by default.
+
+    PyArrow gives them as nanoseconds without a time zone, Spark's reader as instants.
+    """
+    first = next((p for p in pieces if isinstance(p, FilePiece) and p.is_parquet), None)
+    suspects = {f.name for f in declared if f.type == pa.timestamp("ns")}
+    if first is None or not suspects:
+        return frozenset()
+    with first.naming():
+        schema = first.fragment.metadata.schema
+        columns = (schema.column(i) for i in range(len(schema)))
+        return frozenset(
+            c.path for c in columns if c.physical_type == "INT96" and c.path in suspects
+        )
+
+
+def _with_microseconds(fragment: ds.ParquetFileFragment) -> ds.ParquetFileFragment:
+    """The fragment, its old timestamps read as microseconds."""
+    options = ds.ParquetReadOptions(coerce_int96_timestamp_unit="us")
+    return ds.ParquetFileFormat(read_options=options).make_fragment(
+        fragment.path,
+        fragment.filesystem,
+        fragment.partition_expression,
+        [g.id for g in fragment.row_groups],
+    )
+
+
+def _is_encrypted(format: ds.ParquetFileFormat) -> bool:
+    options = format.default_fragment_scan_options
+    return (
+        options.parquet_decryption_config is not None or options.decryption_properties is not None
+    )
+
+
+def _check_calendar(piece: FilePiece, metadata: pq.FileMetaData, schema: pa.Schema) -> None:
+    kept = metadata.metadata or {}
+    if any(key in kept for key in _REBASED) and any(map(pa.types.is_temporal, schema.types)):
+        raise WindrowError(
+            "dates and times of the Julian calendar are left to Spark's reader",
+            piece.path,
+            "stream spark.read.parquet(...) instead, or write the file again with Spark.",
+        )
+
+
+def _width(field: pa.Field) -> int:
+    try:
+        width: int = field.type.bit_width
+    except ValueError:
+        return 1 << 10
+    return width
