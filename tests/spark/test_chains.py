@@ -27,7 +27,7 @@ DAYS = 37
 FINAL = (100 + DAYS - 1 - 2) * DAY
 """The last watermark of the stream."""
 SLIDING = wr.TimeWindow("3 days", "1 day")
-ONE = wr.KeyFarm(1)
+ONE = wr.WinSeq()
 
 
 def rows() -> list[dict[str, Any]]:
