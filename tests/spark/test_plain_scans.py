@@ -245,7 +245,7 @@ def test_tumbling_windows_of_sparks_own_functions_stay_with_spark(
     df = spark.read.parquet(str(written))
     tumbling = wr.stream(df).event_time("t").window(wr.TimeWindow("1 s")).agg(n=wf.count())
     assert said(tumbling, capsys) == BY_SPARK + "its own aggregation takes the rows"
-    assert "with PyArrow" in said(tumbling.using(wr.KeyFarm(2)), capsys)
+    assert "with PyArrow" in said(tumbling.using(wr.WinFarm(2)), capsys)
 
 
 OTHER_PLANS: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
@@ -379,7 +379,7 @@ def test_spark_refuses_to_overwrite_the_files_that_are_read(
     rows = pa.table({name: [0, 1] for name in ("window_id", "window_start", "window_end", "n")})
     pq.write_table(rows, tmp_path / "a.parquet")
     df = spark.read.parquet(str(tmp_path))
-    counts = wr.stream(df).window(wr.CountWindow(1)).agg(n=wf.count("n")).using(wr.KeyFarm(2))
+    counts = wr.stream(df).window(wr.CountWindow(1)).agg(n=wf.count("n")).using(wr.WinFarm(2))
     results = counts.to_df()
     spark.sql(f"CREATE TABLE counts USING parquet LOCATION '{tmp_path}'")
     try:

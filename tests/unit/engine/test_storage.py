@@ -170,3 +170,15 @@ def test_decimals_for_kernels_are_their_digits_if_those_fit() -> None:
     assert storage.to_arrow(Stored(digits.values, digits.valid)).to_pylist() == values
     floats, _ = storage.to_kernel(column, "floats")
     assert floats.to_list() == [2.0, None, -1.5, 92233720368547758.07]
+
+
+def test_codes_below_a_null_struct_may_be_anything() -> None:
+    text = pa.dictionary(pa.int8(), pa.string())
+    codes = pa.DictionaryArray.from_arrays(
+        pa.array([0], pa.int8()), pa.array([], pa.string()), safe=False
+    )
+    struct = pa.StructArray.from_arrays(
+        [codes], fields=[pa.field("s", text)], mask=pa.array([True])
+    )
+    storage = ColumnStorage(pa.struct([("s", pa.string())]))
+    assert storage.to_python(storage.store(pa.chunked_array([struct]))) == [None]

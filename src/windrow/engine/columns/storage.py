@@ -65,7 +65,7 @@ class ColumnStorage:
         if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
             column = pc.floor_temporal(column, unit="microsecond")
         if column.type != self.kind:
-            column = column.cast(self.kind, safe=False)
+            column = self._cast(column)
         if self.is_object:
             return Stored(as_objects(column.to_pylist()))
         valid = np.asarray(pc.is_valid(column)) if column.null_count else None
@@ -77,6 +77,13 @@ class ColumnStorage:
         if valid is not None:
             column = column.fill_null(False if pa.types.is_boolean(self.kind) else 0)
         return Stored(np.asarray(column.to_numpy()), valid)
+
+    def _cast(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        try:
+            return column.cast(self.kind, safe=False)
+        except pa.ArrowIndexError:
+            # Arrow looks up codes in a dictionary below nulls, too, where they may be anything.
+            return pa.chunked_array([pa.array(column.to_pylist(), self.kind)])
 
     def _bytes_of(self, decimals: pa.ChunkedArray) -> NDArray[Any]:
         """The bytes of each decimal; those of a null mean nothing."""

@@ -21,6 +21,7 @@ from pyarrow import fs
 import windrow as wr
 from tests.columns_of_every_type import REFUSED
 from windrow import functions as wf
+from windrow.api import datasets
 
 TABLE = pa.table({"k": ["a", "b", "a", "b"], "t": [30, 10, 40, 20], "x": [1, 2, 3, 4]})
 
@@ -208,7 +209,11 @@ def test_paths_that_cannot_be_scanned_are_refused(tmp_path: Path) -> None:
         wr.scan(tmp_path / "empty")
 
 
-def test_explain_says_what_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_says_what_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Other tests of this process may have left a Spark session.
+    monkeypatch.setattr(datasets, "_active_session", lambda: None)
     pq.write_table(TABLE, tmp_path / "a.parquet")
     query = wr.scan(tmp_path, filter=pc.field("x") > 1).window(wr.CountWindow(2))
     query.agg(s=wf.sum("x")).explain()
