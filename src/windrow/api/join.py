@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-import numpy as np
-
+from windrow.api.join_arguments import (
+    AnyHow,
+    check_is_grid,
+    delay_of,
+    how_of,
+    lengths_of,
+    predicate_of,
+    prefixes_of,
+    rates_of,
+    times_of,
+)
 from windrow.api.sources import Data, source_of, told_apart
 from windrow.core.calls import checks_call
-from windrow.core.checks import number, one_of, path_of
-from windrow.core.durations import Duration, microseconds
-from windrow.core.errors import WindrowError, received
+from windrow.core.checks import one_of, path_of
+from windrow.core.durations import Duration
+from windrow.core.errors import WindrowError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
     from windrow.api.datasets import DatasetSource
     from windrow.api.tables import TableSource
     from windrow.engine.datasets.steps import Step
-    from windrow.engine.joins.join_query import How, JoinQuery
+    from windrow.engine.joins.join_query import JoinQuery
     from windrow.engine.joins.terms.predicate import Predicate
     from windrow.engine.joins.terms.term import Term
     from windrow.engine.stages.nodes import Stages
@@ -33,25 +41,6 @@ if TYPE_CHECKING:
     from windrow.spark.source import DataFrameSource
 
     JoinSource = TableSource | DatasetSource | DataFrameSource
-
-AnyHow = Literal[
-    "inner",
-    "left", "leftouter", "left_outer",
-    "right", "rightouter", "right_outer",
-    "outer", "full", "fullouter", "full_outer",
-    "semi", "leftsemi", "left_semi",
-    "anti", "leftanti", "left_anti",
-]  # fmt: skip
-"""The kinds of join, under all names that Spark accepts."""
-_HOWS: dict[str, How] = {
-    "inner": "inner",
-    **dict.fromkeys(("left", "leftouter"), "left_outer"),
-    **dict.fromkeys(("right", "rightouter"), "right_outer"),
-    **dict.fromkeys(("outer", "full", "fullouter"), "full_outer"),
-    **dict.fromkeys(("semi", "leftsemi"), "semi"),
-    **dict.fromkeys(("anti", "leftanti"), "anti"),
-}
-_LONGEST = 2**60
 
 
 @checks_call
@@ -111,11 +100,11 @@ def join(
         source_of(right, "the right side of join"),
     ]
     sources = _matched(sources, f"{type(left).__name__} and {type(right).__name__}")
-    predicate = _predicate(on)
-    lengths, by_count = _lengths(within)
+    predicate = predicate_of(on)
+    lengths, by_count = lengths_of(within)
     one_of(strategy, get_args(Strategy), "strategy")
-    _check_is_grid(strategy, layout=layout, partitions=partitions, rates=rates)
-    times = _times(time, by_count)
+    check_is_grid(strategy, layout=layout, partitions=partitions, rates=rates)
+    times = times_of(time, by_count)
     for side in (0, 1):
         named = [name for term in predicate.terms for name in term.columns(side) or ()]
         sources[side] = sources[side].written_as([*named, times[side]] if times else named)
@@ -126,13 +115,13 @@ def join(
         lengths=lengths,
         by_count=by_count,
         time=times,
-        delay=_delay(delay),
-        how=_how(how),
-        prefixes=_prefixes(prefixes),
+        delay=delay_of(delay),
+        how=how_of(how),
+        prefixes=prefixes_of(prefixes),
     )
     check(query, is_case_sensitive=sources[0].is_case_sensitive)
     made = Join(
-        (sources[0], sources[1]), query, layout, degree, partitions, strategy, _rates(rates)
+        (sources[0], sources[1]), query, layout, degree, partitions, strategy, rates_of(rates)
     )
     made.choice()
     return made
@@ -176,6 +165,12 @@ class Join:
         return [source.df for source in self.sources if hasattr(source, "df")]
 
     @property
+    def _needed(self) -> list[tuple[list[str], str | None]]:
+        """The columns that are needed of each side, and the one of its times."""
+        times = self.query.time or (None, None)
+        return [(self.query.needed_columns(side), time) for side, time in enumerate(times)]
+
+    @property
     def _session(self) -> SparkSession | None:
         """The session of a DataFrame among both sides; None if there is none."""
         return self._frames[0].sparkSession if self._frames else None
@@ -216,10 +211,9 @@ class Join:
         if (tables := self._tables) is not None:
             steps: Iterable[list[Step]] = [[Step(tables[0]), Step(tables[1], side=1)]]
         elif (datasets := self._datasets) is not None:
-            times = self.query.time or (None, None)
             left, right = (
-                Side(source.reading(self.query.needed_columns(i), time), source.pieces, time)
-                for i, (source, time) in enumerate(zip(datasets, times, strict=True))
+                Side(source.reading(columns, time), source.pieces, time)
+                for source, (columns, time) in zip(datasets, self._needed, strict=True)
             )
             steps = join_steps(left, right)
         else:
@@ -287,10 +281,8 @@ class Join:
             # A bounded side beside a stream is read by Spark, whatever its files are.
             return session, (self._frames[0], self._frames[1])
         left, right = (
-            source.rows_on(session, self.query.needed_columns(i), time)  # type: ignore[union-attr]
-            for i, (source, time) in enumerate(
-                zip(self.sources, self.query.time or (None, None), strict=True)
-            )
+            source.rows_on(session, *needed)  # type: ignore[union-attr]
+            for source, needed in zip(self.sources, self._needed, strict=True)
         )
         return session, (left, right)
 
@@ -318,10 +310,9 @@ class Join:
             kind = "as a stream, state in Spark's state store" if self._is_stream else "as tasks"
             runs = f"on Spark, {kind}, on rows packed as Arrow"
         if self._session is not None and not self._is_stream:
-            times = self.query.time or (None, None)
             reads = [
-                source.reads_on(self._session, self.query.needed_columns(i), time)  # type: ignore[union-attr]
-                for i, (source, time) in enumerate(zip(self.sources, times, strict=True))
+                source.reads_on(self._session, *needed)  # type: ignore[union-attr]
+                for source, needed in zip(self.sources, self._needed, strict=True)
             ]
         print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs, reads))
 
@@ -345,91 +336,3 @@ def _matched(sources: list[Any], got: str) -> list[Any]:
         hint = "join the stream with spark.read.parquet(...)."
         raise WindrowError("a dataset cannot be joined with a stream", got, hint)
     return sources
-
-
-def _predicate(on: Predicate | Term) -> Predicate:
-    from windrow.engine.joins.terms.predicate import Predicate
-    from windrow.engine.joins.terms.term import Term
-
-    if isinstance(on, Term):
-        return Predicate((on,))
-    if not isinstance(on, Predicate):
-        hint = 'for example on=wr.equi("symbol") & wr.band(price=0.01).'
-        raise WindrowError("on must be a predicate", received("on", on), hint)
-    return on
-
-
-def _check_is_grid(strategy: str, **given: object) -> None:
-    """Raise if a strategy without a grid is given what describes one."""
-    for name, value in given.items():
-        if strategy != "grid" and value is not None:
-            rule = f'{name} describes a grid, which strategy="{strategy}" does not have'
-            hint = "pass degree, the number of workers, or leave strategy out."
-            raise WindrowError(rule, received(name, value), hint)
-
-
-def _how(how: str) -> How:
-    """The kind of join; like Spark, this ignores case and underscores."""
-    known = _HOWS.get(how.lower().replace("_", "")) if isinstance(how, str) else None
-    if known is None:
-        raise WindrowError(f"how must be one of {get_args(AnyHow)}", received("how", how))
-    return known
-
-
-def _lengths(within: Any) -> tuple[tuple[int, int], bool]:
-    """The left and the right window, and whether they are numbers of rows."""
-    both = within if isinstance(within, tuple) else (within, within)
-    if len(both) != 2:
-        hint = 'write within="5 minutes", or within=("5 minutes", "1 minute").'
-        raise WindrowError("within must be one length or a pair", received("within", within), hint)
-    counts = [isinstance(w, int | np.integer) and not isinstance(w, np.timedelta64) for w in both]
-    if counts[0] != counts[1]:
-        rule = "join within must be two durations or two numbers of rows"
-        raise WindrowError(rule, received("within", within))
-    lengths = [microseconds(w, "join within") for w in both]
-    if min(lengths) <= 0:
-        rule = "join within must be a positive duration or number of rows"
-        raise WindrowError(rule, received("within", within))
-    if max(lengths) > _LONGEST:
-        rule = "join within must be less than 30,000 years"
-        raise WindrowError(rule, received("within", within))
-    return (lengths[0], lengths[1]), counts[0]
-
-
-def _times(time: Any, by_count: bool) -> tuple[str, str] | None:
-    if time is None:
-        if by_count:
-            return None
-        hint = 'pass time="column", or a number of rows as within.'
-        raise WindrowError("windows of time need an event time", hint=hint)
-    both = time if isinstance(time, tuple) else (time, time)
-    if len(both) != 2 or not all(isinstance(name, str) for name in both):
-        rule = "join time must be the name of a column, or a pair of names"
-        raise WindrowError(rule, received("time", time))
-    return both
-
-
-def _delay(delay: Duration) -> int:
-    micros = microseconds(delay, "join delay")
-    if micros < 0:
-        raise WindrowError("join delay must not be negative", received("delay", delay))
-    return micros
-
-
-def _rates(rates: Any) -> tuple[float, float] | None:
-    if rates is None:
-        return None
-    given = [number(r) for r in rates] if isinstance(rates, tuple | list) else []
-    left, right = given if len(given) == 2 else (None, None)
-    if left is None or right is None or not (0 < left < math.inf and 0 < right < math.inf):
-        rule = "rates must be a pair of positive numbers"
-        raise WindrowError(rule, received("rates", rates), "for example (1000, 50).")
-    return float(left), float(right)
-
-
-def _prefixes(prefixes: Any) -> tuple[str, str]:
-    is_pair = isinstance(prefixes, tuple | list) and len(prefixes) == 2
-    if not is_pair or not all(isinstance(p, str) for p in prefixes):
-        rule = "prefixes must be a pair of strings"
-        raise WindrowError(rule, received("prefixes", prefixes), 'for example ("l_", "r_").')
-    return prefixes[0], prefixes[1]

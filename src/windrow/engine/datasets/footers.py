@@ -111,7 +111,7 @@ def _is_certain(
             return False
     try:
         converted(pa.array([], own), given)
-    except (pa.ArrowException, NotImplementedError):
+    except pa.ArrowException:
         return False
     return True
 

@@ -15,6 +15,9 @@ from pyarrow import fs
 
 from windrow.core.errors import WindrowError
 
+NOT_PICKLED = TypeError, AttributeError, NotImplementedError, pickle.PicklingError
+"""What pickling raises for file systems and formats that live in this process only."""
+
 
 @dataclass(frozen=True)
 class Stamp:
@@ -110,7 +113,7 @@ def _fresh(fragment: Any) -> Any:
     """The fragment as if nobody had read its file: a dataset keeps what it knows of old files."""
     try:
         return pickle.loads(pickle.dumps(fragment))
-    except (TypeError, AttributeError, NotImplementedError, pickle.PicklingError):
+    except NOT_PICKLED:
         return fragment
 
 

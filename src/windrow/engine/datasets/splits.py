@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.errors import WindrowError
-from windrow.engine.datasets.pieces import FilePiece, Piece, TablePiece
+from windrow.engine.datasets.pieces import NOT_PICKLED, FilePiece, Piece, TablePiece
 from windrow.engine.datasets.scan import Scan
 
 _LEAST = 4 << 20
@@ -39,7 +39,7 @@ class Split:
         """The split as bytes; the same few names and options compress well."""
         try:
             return zlib.compress(pickle.dumps(self))
-        except (TypeError, AttributeError, NotImplementedError, pickle.PicklingError) as e:
+        except NOT_PICKLED as e:
             raise WindrowError(
                 "Spark's tasks must be able to open the dataset's files by themselves",
                 str(e),
