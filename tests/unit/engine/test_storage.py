@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from windrow.engine.columns.held import as_held
 from windrow.engine.columns.storage import ColumnStorage, Stored
 
 VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
@@ -170,6 +171,32 @@ def test_decimals_for_kernels_are_their_digits_if_those_fit() -> None:
     assert storage.to_arrow(Stored(digits.values, digits.valid)).to_pylist() == values
     floats, _ = storage.to_kernel(column, "floats")
     assert floats.to_list() == [2.0, None, -1.5, 92233720368547758.07]
+
+
+def test_nulls_nested_in_columns_of_other_types_stay() -> None:
+    def kind(text: pa.DataType) -> pa.DataType:
+        return pa.map_(pa.string(), pa.struct([("s", text), ("n", pa.null())]))
+
+    values = [[("a", None), ("b", {"s": "x", "n": None})], [], None]
+    beside = {"m": [("a", None), ("b", None)]}
+    for given, held, rows in [
+        (kind(pa.string()), kind(pa.string()), values),
+        (kind(pa.string_view()), kind(pa.string()), values),
+        *[
+            (
+                pa.struct([("s", text), ("m", pa.map_(pa.string(), pa.null()))]),
+                pa.struct([("s", pa.string()), ("m", pa.map_(pa.string(), pa.null()))]),
+                [{"s": "x", **beside}, None],
+            )
+            for text in (pa.string(), pa.string_view())
+        ],
+    ]:
+        table = as_held(pa.table({"c": pa.array(rows, given)}))
+        table.validate(full=True)
+        assert table.schema.field("c").type == held
+        assert table["c"].to_pylist() == rows
+        storage = ColumnStorage(held)
+        assert storage.to_python(storage.store(table["c"])) == rows
 
 
 def test_codes_below_a_null_struct_may_be_anything() -> None:

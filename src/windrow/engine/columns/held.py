@@ -33,7 +33,33 @@ def _as_type(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     if _in_utc(column.type) == _in_utc(kind):
         # A cast refuses fields that are never null in structs that are.
         return pa.chunked_array([pa.array(_InZones(c, kind)) for c in column.chunks], kind)
-    return column.cast(kind)
+    return cast(column, kind)
+
+
+def cast(column: Any, kind: pa.DataType, *, safe: bool = True) -> Any:
+    """An array or chunked array as another type, where Arrow's own cast may fail.
+
+    It makes invalid arrays of nulls that are nested in parts whose type stays, and it looks up the
+    codes of a dictionary below nulls, too, where they may be anything.
+    """
+    if column.type == kind:
+        return column
+    try:
+        made = column.cast(kind, safe=safe)
+        made.validate()
+        return made
+    except pa.ArrowIndexError:
+        pass
+    except pa.ArrowInvalid:
+        if not _nests_nulls(kind):
+            raise
+    values = pa.array(column.to_pylist(), kind)
+    return values if isinstance(column, pa.Array) else pa.chunked_array([values])
+
+
+def _nests_nulls(kind: pa.DataType) -> bool:
+    fields = [kind.field(i) for i in range(kind.num_fields)]
+    return any(pa.types.is_null(f.type) or _nests_nulls(f.type) for f in fields)
 
 
 class _InZones:

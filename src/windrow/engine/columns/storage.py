@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from windrow.engine.columns.held import cast
 from windrow.functions.columnar import TakenAs, Values
 
 Mask = NDArray[np.bool_]
@@ -64,8 +65,7 @@ class ColumnStorage:
         """Convert an Arrow column to its stored form, a view of Arrow's memory where possible."""
         if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
             column = pc.floor_temporal(column, unit="microsecond")
-        if column.type != self.kind:
-            column = self._cast(column)
+        column = cast(column, self.kind, safe=False)
         if self.is_object:
             return Stored(as_objects(column.to_pylist()))
         valid = np.asarray(pc.is_valid(column)) if column.null_count else None
@@ -77,13 +77,6 @@ class ColumnStorage:
         if valid is not None:
             column = column.fill_null(False if pa.types.is_boolean(self.kind) else 0)
         return Stored(np.asarray(column.to_numpy()), valid)
-
-    def _cast(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        try:
-            return column.cast(self.kind, safe=False)
-        except pa.ArrowIndexError:
-            # Arrow looks up codes in a dictionary below nulls, too, where they may be anything.
-            return pa.chunked_array([pa.array(column.to_pylist(), self.kind)])
 
     def _bytes_of(self, decimals: pa.ChunkedArray) -> NDArray[Any]:
         """The bytes of each decimal; those of a null mean nothing."""

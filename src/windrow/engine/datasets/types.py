@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.engine.columns.ddl import type_name
+from windrow.engine.columns.held import cast
 
 _WIDER = {
     pa.uint8(): pa.int16(),
@@ -98,7 +99,7 @@ def converted(column: Any, kind: pa.DataType) -> Any:
         return column
     if is_nanoseconds(column.type):
         column = pc.floor_temporal(column, unit="microsecond")
-    return column.cast(kind)
+    return cast(column, kind)
 
 
 def fits(found: pa.DataType, declared: pa.DataType) -> bool:

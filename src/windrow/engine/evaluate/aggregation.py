@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from windrow.core.aggregate import Aggregate
 from windrow.engine.columns.ddl import type_name
+from windrow.engine.columns.held import cast
 from windrow.engine.columns.storage import ColumnStorage, Stored
 from windrow.engine.evaluate.partial_ranges import Known, combine_partials
 from windrow.engine.evaluate.returned import column_of
@@ -95,7 +96,7 @@ def decode(values: Values, storage: ColumnStorage, dictionary: Any, kind: pa.Dat
     if values.values.dtype != object:
         if dictionary is not None:
             mask = None if values.valid is None else ~values.valid
-            return dictionary.take(pa.array(values.values, mask=mask)).cast(kind)
+            return cast(dictionary.take(pa.array(values.values, mask=mask)), kind)
         as_stored = values.values
         if pa.types.is_boolean(storage.kind):
             as_stored = as_stored.astype(np.bool_)
