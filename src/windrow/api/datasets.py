@@ -33,6 +33,8 @@ class DatasetSource:
     """A dataset: its queries run in process, batch by batch, or on Spark, whose tasks read it."""
 
     is_case_sensitive = False
+    is_stream = False
+    session = None
 
     def __init__(self, dataset: ds.Dataset) -> None:
         check_names(dataset.schema.names, is_case_sensitive=True)

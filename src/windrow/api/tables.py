@@ -23,6 +23,8 @@ class TableSource:
     """A table in memory: its queries run in process."""
 
     is_case_sensitive = False
+    is_stream = False
+    session = None
 
     def __init__(self, table: pa.Table) -> None:
         check_names(table.schema.names, is_case_sensitive=True)

@@ -50,6 +50,11 @@ class DataFrameSource:
     def is_stream(self) -> bool:
         return self.df.isStreaming
 
+    @property
+    def session(self) -> SparkSession:
+        """The session in which queries run."""
+        return self.df.sparkSession
+
     @staticmethod
     def of(data: object) -> DataFrameSource | None:
         """The source over a DataFrame, classic or Connect, else None."""

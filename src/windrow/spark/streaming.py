@@ -24,7 +24,7 @@ from windrow.spark.cores import cores_of
 from windrow.spark.file_rows import FileRows
 from windrow.spark.idleness import Idleness
 from windrow.spark.intake import ClockIntake, Intake
-from windrow.spark.marks import marked, with_sparks_watermark, with_watermark
+from windrow.spark.marks import marked, with_watermark, with_watermark_of_packed
 from windrow.spark.packed import PACKED, Exchange
 from windrow.spark.plans import check_metrics
 from windrow.spark.results import Results
@@ -130,9 +130,7 @@ def _packed(
     )
     packed = intake.over(rows)
     if is_scanned and query.time is not None:
-        marked = with_sparks_watermark(packed, F.col("greatest"), query.delay)
-        # Without its column, Spark drops none of the rows.
-        packed = marked.select(*packed.columns)
+        packed = with_watermark_of_packed(packed, query.delay)
     return packed.unionAll(_clock(df.sparkSession, stages.entry)) if is_watched else packed
 
 
