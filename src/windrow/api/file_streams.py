@@ -131,7 +131,10 @@ class FileStreamSource:
         from windrow.spark.file_rows import FileRows
 
         scan = self.files.reading(columns, time)
-        return FileRows(self.session, scan, self.folder, self.address, self.most_files)
+        options = {"recursiveFileLookup": "true"}
+        if self.most_files is not None:
+            options["maxFilesPerTrigger"] = str(self.most_files)
+        return FileRows(self.session, scan, self.folder, self.address, options)
 
     def reads_on(self, spark: SparkSession, columns: list[str], time: str | None) -> str:
         """Who reads the rows, in words."""

@@ -9,7 +9,7 @@ from windrow.patterns import Pattern
 from windrow.planner.explain import explain
 from windrow.spark import bounded, streaming
 from windrow.spark.file_rows import FileRows
-from windrow.spark.readers import reading_of
+from windrow.spark.readers import Reading, reading_of
 from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
 
@@ -35,20 +35,20 @@ def explain_lowering(
     query: WindowQuery, df: DataFrame | SplitRows | FileRows, pattern: Pattern | None
 ) -> str:
     """The window, what is computed, the pattern and its stages, and what runs where."""
-    reads = None if isinstance(df, DataFrame) else df.describe()
-    if isinstance(df, SplitRows):
-        lowering = bounded.plan(query, df, pattern)
-        runs = _NATIVE[lowering.native]
-    elif isinstance(df, FileRows) or df.isStreaming:
-        lowering = streaming.plan(query, df, pattern)
+    if isinstance(df, DataFrame):
+        reading = reading_of(query, df, pattern)
+    else:
+        reading = Reading(df, df.describe())
+    rows = reading.rows
+    if isinstance(rows, FileRows) or (isinstance(rows, DataFrame) and rows.isStreaming):
+        lowering = streaming.plan(query, rows, pattern)
         stages = StagePlan.of(lowering.stages, query, is_stream=True)
         partitions = streaming.state_partitions(
-            stages, df.sparkSession, is_given=pattern is not None
+            stages, rows.sparkSession, is_given=pattern is not None
         )
         runs = _STREAMED.format(partitions=partitions, workers=stages.widest_state)
     else:
-        reading = reading_of(query, df, pattern)
-        lowering, reads = bounded.plan(query, reading.rows, pattern), reading.reads
+        lowering = bounded.plan(query, rows, pattern)
         runs = _NATIVE[lowering.native]
     choice = lowering.choice
-    return explain(query, choice.pattern, choice.why, lowering.stages, runs, reads)
+    return explain(query, choice.pattern, choice.why, lowering.stages, runs, reading.reads)

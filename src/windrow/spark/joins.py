@@ -12,8 +12,9 @@ from windrow.engine.columns.control import TIME
 from windrow.engine.joins.intake import join_tuples
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.stages.nodes import Stages
+from windrow.spark.file_rows import FileRows
 from windrow.spark.intake import Intake
-from windrow.spark.marks import marked, with_watermark, with_watermark_of_packed
+from windrow.spark.marks import marked, with_watermark
 from windrow.spark.plans import check_metrics
 from windrow.spark.results import Results
 from windrow.spark.rows import column
@@ -95,7 +96,7 @@ def _packed(
     ``is_told``: workers are told their greatest time. That of a stream of files moves Spark's
     watermark.
     """
-    is_of_files = isinstance(df, ScannedRows) and df.isStreaming and query.time is not None
+    is_of_files = isinstance(df, FileRows) and query.time is not None
     packed = Intake(
         take=partial(join_tuples, query, side),
         columns=tuple(df.columns),
@@ -105,7 +106,9 @@ def _packed(
         greatest_of=TIME if is_told or is_of_files else None,
         side=side,
     ).over(df)
-    return with_watermark_of_packed(packed, query.delay, side) if is_of_files else packed
+    if isinstance(df, FileRows) and is_of_files:
+        return df.watermarked(packed, query.delay, side)
+    return packed
 
 
 def _with_watermark(query: JoinQuery, side: int, df: Side) -> tuple[Side, Watermark | None]:

@@ -64,13 +64,6 @@ def with_sparks_watermark(df: DataFrame, time: Column, delay: int) -> DataFrame:
     return marked.withWatermark(quoted(_WATERMARK), f"{milliseconds} milliseconds")
 
 
-def with_watermark_of_packed(packed: DataFrame, delay: int, side: int = 0) -> DataFrame:
-    """Packed rows with a watermark by the greatest time that each has of a side."""
-    greatest = F.col("greatest_right" if side else "greatest")
-    # Without its column, Spark drops none of the rows.
-    return with_sparks_watermark(packed, greatest, delay).select(*packed.columns)
-
-
 def lag_of(field: StructField) -> int | None:
     """How far a column may be behind the watermark; None if there is no limit."""
     lag = field.metadata.get(LAG)

@@ -20,6 +20,7 @@ from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
 from windrow.spark.checkpoint import refuse_other_checkpoint
 from windrow.spark.explain import explain_lowering
+from windrow.spark.file_rows import FileRows
 from windrow.spark.given_session import check_session
 from windrow.spark.readers import reading_of, scan_of
 from windrow.spark.rows import column as column_named
@@ -79,11 +80,11 @@ class DataFrameSource:
     ) -> DataFrame:
         """The results as a lazy DataFrame, a streaming one if this one is."""
         check_session(spark, self.df)
-        if self.df.isStreaming:
-            metrics = metrics_name(observation)
-            return streaming.to_df(query, self.df, pattern, ordered=ordered, metrics=metrics)
-        observed = bounded_observation(observation)
         rows = reading_of(query, self.df, pattern).rows
+        if isinstance(rows, FileRows) or (isinstance(rows, DataFrame) and rows.isStreaming):
+            metrics = metrics_name(observation)
+            return streaming.to_df(query, rows, pattern, ordered=ordered, metrics=metrics)
+        observed = bounded_observation(observation)
         return bounded.to_df(query, rows, pattern, ordered=ordered, observation=observed)
 
     def check_checkpoint(self, query: WindowQuery, pattern: Pattern | None, location: str) -> None:
@@ -96,7 +97,7 @@ class DataFrameSource:
 
     def rows_on(
         self, spark: SparkSession, columns: list[str], time: str | None
-    ) -> DataFrame | SplitRows:
+    ) -> DataFrame | SplitRows | FileRows:
         """The rows of a join: those of the DataFrame, or as the tasks read its files."""
         return scan_of(self.df, columns, time).rows
 

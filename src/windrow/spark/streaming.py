@@ -24,7 +24,7 @@ from windrow.spark.cores import cores_of
 from windrow.spark.file_rows import FileRows
 from windrow.spark.idleness import Idleness
 from windrow.spark.intake import ClockIntake, Intake
-from windrow.spark.marks import marked, with_watermark, with_watermark_of_packed
+from windrow.spark.marks import marked, with_watermark
 from windrow.spark.packed import PACKED, Exchange
 from windrow.spark.plans import check_metrics
 from windrow.spark.results import Results
@@ -129,8 +129,8 @@ def _packed(
         unit=query.unit if is_scanned else "us",
     )
     packed = intake.over(rows)
-    if is_scanned and query.time is not None:
-        packed = with_watermark_of_packed(packed, query.delay)
+    if isinstance(df, FileRows) and query.time is not None:
+        packed = df.watermarked(packed, query.delay)
     return packed.unionAll(_clock(df.sparkSession, stages.entry)) if is_watched else packed
 
 

@@ -50,6 +50,14 @@ class Scan:
         """A scan of these columns, or of the narrowest if there are none: rows must be counted."""
         return Scan(self.declared, columns or (self._narrowest(),), self.filter, self.int96)
 
+    def with_int96(self, names: frozenset[str]) -> Scan:
+        """The scan of files that have these columns as Parquet's old timestamps."""
+        declared = self.declared
+        for name in names:
+            i = declared.get_field_index(name)
+            declared = declared.set(i, pa.field(name, pa.timestamp("us")))
+        return Scan(declared, self.columns, self.filter, names)
+
     def _narrowest(self) -> str:
         readable = [f for f in self.declared if spark_type(f.type) is not None]
         name: str = min(readable, key=_width).name
