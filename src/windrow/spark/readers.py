@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
-from windrow.spark import native
+from windrow.spark import native, native_streams
 from windrow.spark.file_rows import FileRows
 from windrow.spark.plain_scans import plain_scan
 from windrow.spark.plain_streams import plain_stream
@@ -42,7 +42,10 @@ class Reading:
 
 def reading_of(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Reading:
     """How the rows of a window query are read."""
-    if not df.isStreaming and pattern is None and native.is_wholly_native(query):
+    is_native = (
+        native_streams.is_native(query, df) if df.isStreaming else native.is_wholly_native(query)
+    )
+    if pattern is None and is_native:
         return _by_spark(df, "its own aggregation takes the rows")
     return scan_of(df, needed_columns(query), query.time)
 

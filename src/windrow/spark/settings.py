@@ -25,6 +25,9 @@ COLUMNAR_STREAMS = "spark.windrow.columnarStreams"
 The files of a stream are not known before they come, so nothing is certain when it starts.
 """
 
+NATIVE_STREAMS = "spark.windrow.nativeStreams"
+"""Whether Spark's own aggregation computes windows of streams where it can; false by default."""
+
 
 def local_checkpoints(version: str) -> dict[str, str]:
     """The checkpoint file manager for local disks in this version of Spark.

@@ -18,7 +18,7 @@ from windrow.engine.joins.attributes import COLLATION
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
-from windrow.spark.checkpoint import refuse_other_checkpoint
+from windrow.spark.checkpoint import refuse_other_checkpoint, refuse_workers_checkpoint
 from windrow.spark.explain import explain_lowering
 from windrow.spark.file_rows import FileRows
 from windrow.spark.given_session import check_session
@@ -92,6 +92,9 @@ class DataFrameSource:
         if not self.df.isStreaming:
             rule = "only a streaming query has a checkpoint"
             raise WindrowError(rule, "a bounded DataFrame", "call to_df() without this check.")
+        if streaming.plan(query, self.df, pattern).native:
+            refuse_workers_checkpoint(self.df.sparkSession, location)
+            return
         identity = streaming.identity_of(query, self.df, pattern)
         refuse_other_checkpoint(self.df.sparkSession, location, identity)
 
