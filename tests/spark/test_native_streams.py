@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import windrow as wr
 from tests.spark.arrivals import Arrivals, dropped, finished, results_of, start
-from tests.spark.results import plain
+from tests.spark.results import ByWindow, assert_same, by_window
 from tests.spark.test_plain_scans import setting
 from windrow import functions as wf
 from windrow.spark.native_streams import is_native
@@ -90,21 +90,22 @@ def test_results_late_rows_and_watermarks_are_those_of_python(
 ) -> None:
     df = arrivals.read(spark, SCHEMA)
 
-    def run(name: str) -> tuple[Any, dict[str, int]]:
+    def run(name: str) -> tuple[ByWindow, list[str], dict[str, int]]:
         stream = finished(lambda: start(all_windows(df), tmp_path / name, at_once=True))
-        rows = sorted(str(plain(row)) for row in results_of(stream, spark).collect())
+        found = by_window(results_of(stream, spark), ["k"])
         watermarks = [p.eventTime["watermark"] for p in stream.recentProgress]
         names = ("tumbling", "hopping", "first", "second")
-        return (rows, watermarks), {each: dropped(stream, each) for each in names}
+        return found, watermarks, {each: dropped(stream, each) for each in names}
 
-    expected, of_workers = run("workers")
+    expected, expected_watermarks, of_workers = run("workers")
     with setting(spark, NATIVE_STREAMS, "true"):
-        found, of_spark = run("native")
-        assert found == expected
+        found, watermarks, of_spark = run("native")
+        assert_same(found, expected)
+        assert watermarks == expected_watermarks
         query(df, TUMBLING).check_checkpoint(tmp_path / "native")
         with pytest.raises(wr.WindrowError, match=r"set spark\.windrow\.nativeStreams to false"):
             query(df, TUMBLING).check_checkpoint(tmp_path / "workers")
-    assert len(expected[0]) > 20
+    assert len(expected) > 20
     without_time = arrivals.table()["t"].null_count
     assert of_workers["tumbling"] > without_time
     assert of_spark == {**dict.fromkeys(of_spark, without_time), "second": 0}
