@@ -74,13 +74,13 @@ def _are_merged(query: WindowQuery) -> bool:
 def _has_sparks_watermark(query: WindowQuery, df: DataFrame) -> bool:
     """Whether Spark's watermark is that of the query, in whole milliseconds."""
     assert query.time is not None
-    depth = watermarks_of(df)
+    if any(SPARKS in df.schema[name].metadata for name in needed_columns(query)):
+        # A marked column beside the end of the window would be one mark too many.
+        return False
+    depth, field = watermarks_of(df), df.schema[query.time]
     if depth == 0:
         return query.delay % 1000 == 0
-    field = df.schema[query.time]
-    is_given = depth == 1 and lag_of(field) == 0 and LAG not in field.metadata
-    # A marked column beside the end of the window would be one mark too many.
-    return is_given and query.time not in needed_columns(query)
+    return depth == 1 and lag_of(field) == 0 and LAG not in field.metadata
 
 
 def windows(query: WindowQuery, df: DataFrame, metrics: str, *, ordered: bool) -> DataFrame:
