@@ -24,6 +24,7 @@ from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.stages.routes import (
     ByKey,
+    ByPane,
     ByPart,
     ByPiece,
     ByWindow,
@@ -33,6 +34,7 @@ from windrow.engine.stages.routes import (
     ToHost,
 )
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.geometry import Geometry, own_axis
 from windrow.engine.workers.ranker import Ranker
@@ -178,11 +180,12 @@ class _Lowering:
 
     def _pane_farm(self, pattern: PaneFarm, farm: _Farm) -> list[Node]:
         query, model, keys = self.query, mapped(self.model), self.query.keys
-        emit_panes = ByWindow(model.panes(), self.position, keys, pattern.plq, what="pane")
+        panes = FarmPanes.of(model, farm.outer, farm.batch)
+        emit_panes = ByPane(panes, self.position, keys, pattern.plq)
         emit_windows = ByWindow(model.in_panes(), PIECE, keys, pattern.wlq, farm.batch, farm.outer)
-        of_panes = Geometry.of_panes(model, self.position)
-        over_panes = Geometry.over_panes(model)
-        plq = partial(workers.pane_level, query, of_panes, farm.share, pattern.plq)
+        of_panes = Geometry.of_panes(panes, self.position)
+        over_panes = Geometry.over_panes(model, panes.span)
+        plq = partial(workers.pane_level, query, of_panes, panes, farm.share, pattern.plq)
         wlq = partial(workers.window_level, query, over_panes, farm.outer, farm.batch, pattern.wlq)
         return [
             Emitter(emit_panes),
