@@ -14,7 +14,7 @@ levels = st.sampled_from([0, 1, 2])
 
 @st.composite
 def patterns(draw: st.DrawFn, model: WindowModel, is_decomposable: bool) -> Pattern:
-    """Every legal tree up to depth 2."""
+    """Every legal tree up to depth 2, with wide panes and chains among them."""
     inner: list[st.SearchStrategy[Pattern]] = [st.just(wr.WinSeq())]
     if is_decomposable:
         inner.append(st.builds(wr.WinMapReduce, degrees, degrees, level=levels))

@@ -24,23 +24,29 @@ MODELS: list[WindowModel] = [
     wr.DeltaWindow("d", 20, 8),
     wr.SessionWindow("3 ms"),
 ]
+DEGREES = [(2, 2), (1, 1), (2, 2)]
+"""The workers of the two stages of a pattern, by its level: at level 1 they become one node."""
 PATTERNS: dict[str, Callable[[Any], Pattern]] = {
     "WinSeq": lambda level: wr.WinSeq(),
     "KeyFarm": lambda level: wr.KeyFarm(2, level=level),
     "WinFarm": lambda level: wr.WinFarm(3, level=level),
     "agnostic WinFarm": lambda level: wr.WinFarm(3, workers="agnostic", batch=2, level=level),
-    "PaneFarm": lambda level: wr.PaneFarm(2, 2, level=level),
-    "WinMapReduce": lambda level: wr.WinMapReduce(2, 2, level=level),
-    "KeyFarm of PaneFarm": lambda level: wr.KeyFarm(2, wr.PaneFarm(2, 2, level=level), level=level),
-    "KeyFarm of WinMapReduce": lambda level: wr.KeyFarm(
-        2, wr.WinMapReduce(2, 2, level=level), level=level
+    "PaneFarm": lambda level: wr.PaneFarm(*DEGREES[level], level=level),
+    "WinMapReduce": lambda level: wr.WinMapReduce(*DEGREES[level], level=level),
+    "KeyFarm of PaneFarm": lambda level: wr.KeyFarm(
+        2, wr.PaneFarm(*DEGREES[level], level=level), level=level
     ),
-    "WinFarm of PaneFarm": lambda level: wr.WinFarm(2, wr.PaneFarm(2, 2, level=level), level=level),
+    "KeyFarm of WinMapReduce": lambda level: wr.KeyFarm(
+        2, wr.WinMapReduce(*DEGREES[level], level=level), level=level
+    ),
+    "WinFarm of PaneFarm": lambda level: wr.WinFarm(
+        2, wr.PaneFarm(*DEGREES[level], level=level), level=level
+    ),
     "WinFarm of WinMapReduce": lambda level: wr.WinFarm(
-        2, wr.WinMapReduce(2, 2, level=level), level=level
+        2, wr.WinMapReduce(*DEGREES[level], level=level), level=level
     ),
     "agnostic WinFarm of WinMapReduce": lambda level: wr.WinFarm(
-        2, wr.WinMapReduce(2, 2, level=level), workers="agnostic", level=level
+        2, wr.WinMapReduce(*DEGREES[level], level=level), workers="agnostic", level=level
     ),
 }
 KINDS = ["agg", "apply", "decompose"]

@@ -90,7 +90,7 @@ def test_a_checkpoint_with_panes_of_another_length_is_refused() -> None:
     now = describe(query.window_query(), wr.WinFarm(3, wr.PaneFarm(2, 2)))
     before = {name: value for name, value in now.items() if name != "panes"}
     refuse_mismatch(now, now)
-    with pytest.raises(wr.WindrowError, match="version of Windrow that wrote it") as refused:
+    with pytest.raises(wr.WindrowError, match="the version of Windrow, that wrote it") as refused:
         refuse_mismatch(before, now)
     assert 'panes: was "gcd(length, slide)", is "gcd(length, 3*slide)"' in str(refused.value)
     batched = describe(query.window_query(), wr.WinFarm(3, wr.PaneFarm(2, 2), batch=2))

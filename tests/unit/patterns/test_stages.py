@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
@@ -70,7 +71,12 @@ def test_emitters_reduce_tuples_to_panes_where_counts_sums_and_extremes_allow() 
 
 
 def test_active_win_farm_of_count_windows_ranks_first() -> None:
-    assert stages(COUNT, wr.WinFarm(3)) == ["Ranker x 1", WINDOWS3, "WinSeq x 3", collect(3)]
+    assert stages(COUNT, wr.WinFarm(3, level=0)) == [
+        "Ranker x 1",
+        WINDOWS3,
+        "WinSeq x 3",
+        collect(3),
+    ]
     for level in (1, 2):
         assert stages(COUNT, wr.WinFarm(3, level=level)) == [
             f"Ranker x 1 | {WINDOWS3}",
@@ -82,14 +88,14 @@ def test_active_win_farm_of_count_windows_ranks_first() -> None:
 def test_agnostic_win_farm() -> None:
     turns = "emit batches of windows to 3 in turn"
     for model in (TIME, COUNT, SESSION):
-        farm = wr.WinFarm(3, workers="agnostic")
+        farm = wr.WinFarm(3, workers="agnostic", level=0)
         assert stages(model, farm) == ["Windower x 1", turns, "Executor x 3", collect(3)]
         merged = wr.WinFarm(3, workers="agnostic", level=1)
         assert stages(model, merged) == [f"Windower x 1 | {turns}", "Executor x 3", collect(3)]
 
 
 def test_pane_farm() -> None:
-    assert stages(TIME, wr.PaneFarm(2, 3)) == [
+    assert stages(TIME, wr.PaneFarm(2, 3, level=0)) == [
         PANES2,
         "PLQ x 2",
         collect(2),
@@ -118,10 +124,84 @@ def test_pane_farm_level_2_is_all_to_all() -> None:
     ]
 
 
+@pytest.mark.parametrize("level", [1, 2])
+def test_one_pane_worker_and_the_emitter_behind_it_are_one_node(level: Literal[1, 2]) -> None:
+    """PF(1, m) merges PLQ and emitter (Mencagli 2019, Figure 12)."""
+    assert stages(TIME, wr.PaneFarm(1, 3, level=level)) == [
+        f"PLQ x 1 | {WINDOWS3}",
+        "WLQ x 3",
+        collect(3),
+    ]
+    assert stages(TIME, wr.WinMapReduce(1, 3, level=level)) == [
+        f"MAP x 1 | {PARTS3}",
+        "REDUCE x 3",
+        collect(3),
+    ]
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_one_window_worker_and_the_collector_before_it_are_one_node(level: Literal[1, 2]) -> None:
+    """The worker itself puts what it gets in order, so nothing is left of the collector."""
+    one = "to (hash(k) + i) mod 1"
+    assert stages(TIME, wr.PaneFarm(2, 1, level=level)) == [
+        PANES2,
+        f"PLQ x 2 | emit window i of key k {one}",
+        "WLQ x 1",
+    ]
+    assert stages(TIME, wr.WinMapReduce(2, 1, level=level)) == [
+        DEALT2,
+        f"MAP x 2 | emit parts of window i of key k {one}",
+        "REDUCE x 1",
+    ]
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_one_worker_per_stage_is_one_node(level: Literal[1, 2]) -> None:
+    """PF(1, 1) and WF(PF(1, 1), n) of Mencagli 2019, section VI.B."""
+    pane_farm = wr.PaneFarm(1, 1, level=level)
+    assert stages(TIME, pane_farm) == ["PLQ + WLQ x 1"]
+    assert stages(COUNT, pane_farm) == ["Ranker + PLQ + WLQ x 1"]
+    assert stages(TIME, wr.WinMapReduce(1, 1, level=level)) == ["MAP + REDUCE x 1"]
+    assert stages(COUNT, wr.WinMapReduce(1, 1, level=level)) == ["Windower + MAP + REDUCE x 1"]
+    assert stages(TIME, wr.WinFarm(3, pane_farm, level=level)) == [
+        WINDOWS3,
+        "PLQ + WLQ x 3",
+        collect(3),
+    ]
+    assert stages(COUNT, wr.WinFarm(3, pane_farm, level=level)) == [
+        f"Ranker x 1 | {WINDOWS3}",
+        "PLQ + WLQ x 3",
+        collect(3),
+    ]
+    assert stages(COUNT, wr.KeyFarm(2, pane_farm, level=level)) == [
+        HASH2,
+        "Ranker + PLQ + WLQ x 2",
+        collect(2),
+    ]
+
+
+@pytest.mark.parametrize("model", [TIME, COUNT, SESSION], ids=str)
+def test_the_default_level_has_the_fewest_stages(model: WindowModel) -> None:
+    inner: list[Any] = [wr.WinMapReduce(a, b) for a in (1, 2) for b in (1, 2)]
+    if model is not SESSION:
+        inner += [wr.PaneFarm(a, b) for a in (1, 2) for b in (1, 2)]
+    for pattern in [*inner, *(wr.KeyFarm(2, i) for i in inner)]:
+        own = getattr(pattern, "inner", pattern)
+        least = min(
+            len(stages(model, replace(pattern, level=a, **nested)))
+            for a in (0, 1, 2)
+            for nested in (
+                [{"inner": replace(own, level=b)} for b in (0, 1, 2)]
+                if own is not pattern
+                else [{}]
+            )
+        )
+        assert len(stages(model, pattern)) == least
+
+
 def test_pane_farm_of_count_windows_ranks_first() -> None:
     assert stages(COUNT, wr.PaneFarm(2, 3, level=2)) == [
-        "Ranker x 1",
-        PANES2,
+        f"Ranker x 1 | {PANES2}",
         f"PLQ x 2 | {WINDOWS3}",
         "WLQ x 3",
         collect(3),
@@ -139,18 +219,19 @@ def test_pane_farm_of_count_windows_ranks_first() -> None:
 def test_win_map_reduce(level: int, expected: list[str]) -> None:
     pattern = wr.WinMapReduce(2, 3, level=level)  # type: ignore[arg-type]
     assert stages(TIME, pattern) == expected
-    deciding = ["Windower x 1", DEALT2_OF_WINDOWS, *expected[1:]]
+    between = ", " if level == 0 else " | "
+    deciding = [*f"Windower x 1{between}{DEALT2_OF_WINDOWS}".split(", "), *expected[1:]]
     assert stages(COUNT, pattern) == deciding
     assert stages(SESSION, pattern) == deciding
 
 
 def test_win_map_reduce_has_no_map_if_its_partials_would_be_all_rows() -> None:
-    pattern, function = wr.WinMapReduce(2, 3), wf.median("x")
+    pattern, function = wr.WinMapReduce(2, 3, level=0), wf.median("x")
     assert stages(TIME, pattern, function) == [WINDOWS3, "REDUCE x 3", collect(3)]
     for model in (COUNT, SESSION):
         decided = ["Windower x 1", "emit batches of windows to 3 in turn", "REDUCE x 3"]
         assert stages(model, pattern, function) == [*decided, collect(3)]
-    assert stages(TIME, wr.WinFarm(2, pattern), function) == [
+    assert stages(TIME, wr.WinFarm(2, pattern, level=0), function) == [
         "emit window i of key k to (hash(k) + i) mod 2",
         "emit window i of key k to (hash(k) + i) mod 6 of all instances",
         "REDUCE x 6",
@@ -160,7 +241,7 @@ def test_win_map_reduce_has_no_map_if_its_partials_would_be_all_rows() -> None:
 
 
 def test_key_farm_of_pane_farms() -> None:
-    assert stages(TIME, wr.KeyFarm(2, wr.PaneFarm(2, 3))) == [
+    assert stages(TIME, wr.KeyFarm(2, wr.PaneFarm(2, 3, level=0), level=0)) == [
         HASH2,
         PANES2,
         "PLQ x 4",
@@ -173,7 +254,7 @@ def test_key_farm_of_pane_farms() -> None:
 
 
 def test_key_farm_level_1_has_one_last_collector() -> None:
-    assert stages(TIME, wr.KeyFarm(2, wr.PaneFarm(2, 3), level=1)) == [
+    assert stages(TIME, wr.KeyFarm(2, wr.PaneFarm(2, 3, level=0), level=1)) == [
         HASH2,
         PANES2,
         "PLQ x 4",

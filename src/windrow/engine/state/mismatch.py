@@ -32,8 +32,8 @@ DEFAULTS: dict[str, Any] = {
 A field that is missing in a description has this value, or else null. So a field can be added
 without making older checkpoints unreadable. A field that is UNKNOWN equals any value.
 """
-_DERIVED = ("partials", "panes")
-"""Fields that follow from the query, its pattern and the version of Windrow."""
+_DERIVED = ("partials", "panes", "stored_together")
+"""Fields that follow from the query, the pattern with its levels, and the version of Windrow."""
 _DEGREES = ("n", "plq", "wlq", "map", "reduce")
 
 
@@ -44,7 +44,7 @@ def refuse_mismatch(was: Description, now: Description) -> None:
         return
     needed = "restore the query and its pattern"
     if all(line.startswith(_DERIVED) for line in said):
-        needed = "continue it with the version of Windrow that wrote it"
+        needed = "continue it with the level, and the version of Windrow, that wrote it"
     elif all(line.startswith("pattern.") for line in said):
         needed = f"use the pattern that wrote this checkpoint: .using({_call(was['pattern'])})"
     raise WindrowError(
@@ -125,7 +125,7 @@ def _call(pattern: Description) -> str:
     inner = pattern.get("inner", {"pattern": "WinSeq"})
     if inner["pattern"] != "WinSeq":
         arguments.append(_call(inner))
-    for name, default in (("workers", "active"), ("batch", 1), ("level", 0)):
+    for name, default in (("workers", "active"), ("batch", 1), ("level", 2)):
         if pattern.get(name, default) != default:
             arguments.append(f"{name}={json.dumps(pattern[name])}")
     return f"wr.{pattern['pattern']}({', '.join(arguments)})"
