@@ -14,7 +14,7 @@ from windrow.engine.columns.arrays import to_microseconds
 from windrow.engine.columns.held import as_schema
 from windrow.engine.datasets.steps import Step
 from windrow.engine.intake import window_tuples
-from windrow.engine.stages.nodes import Stages, Workers
+from windrow.engine.stages.nodes import Stages
 from windrow.engine.stages.runner import StageRunner
 from windrow.engine.stages.traffic import in_order
 from windrow.engine.window_query import WindowQuery
@@ -30,8 +30,7 @@ class WindowRunner(StageRunner):
         super().__init__(stages, query)
         self.query = query
         self.arrived = 0
-        (first, *others) = self.nodes
-        self.is_single = not others and not (isinstance(first, Workers) and first.links)
+        self.numbers_tuples = stages.numbers_tuples
 
     def push(self, batch: pa.Table) -> list[pa.Table]:
         """Take a batch and return the results that do not wait for the watermark to advance."""
@@ -44,8 +43,7 @@ class WindowRunner(StageRunner):
         return self.run({0: messages} if messages else {})
 
     def _message(self, step: Step) -> pa.Table:
-        # A single worker gets its tuples in order of arrival anyway.
-        arrived = self.arrived if step.first is None and not self.is_single else step.first
+        arrived = self.arrived if step.first is None and self.numbers_tuples else step.first
         tuples, dropped = window_tuples(self.query, step.rows, arrived)
         self.dropped_at_intake += dropped
         self.arrived += len(step.rows)

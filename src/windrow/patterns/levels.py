@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.workers.chain import Chained
-from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
+from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 
 _Is: TypeAlias = Callable[[Node], bool]
 
@@ -41,7 +41,8 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
         groups = _merge_emitters(groups, _prepares)
     if is_farm and pattern.level == 2:  # type: ignore[attr-defined]
         groups = _merge_emitters(groups, _is_emitter)
-    return Stages(tuple(groups))
+    is_single = isinstance(pattern, WinSeq) and len(nodes) == 1
+    return Stages(tuple(groups), numbers_tuples=not is_single)
 
 
 def _without_needless(nodes: list[Node], is_farm: bool) -> list[Node]:

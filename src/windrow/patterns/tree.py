@@ -88,6 +88,12 @@ class WinFarm(Pattern):
         _check_inner(self, self.inner)
         _check_level(self, self.level)
         one_of(self.workers, get_args(Workers), "WinFarm workers")
+        if self.workers == "agnostic" and isinstance(self.inner, PaneFarm):
+            raise WindrowError(
+                "agnostic WinFarm workers receive whole windows, which share no panes",
+                f"inner={self.inner!r}",
+                'use workers="active", or another inner pattern.',
+            )
 
 
 def _check_degree(pattern: Pattern, field_name: str) -> None:

@@ -143,7 +143,7 @@ class _Lowering:
 
     def _win_farm(self, pattern: WinFarm) -> list[Node]:
         n, inner = pattern.n, pattern.inner
-        if pattern.workers == "agnostic" and not isinstance(inner, PaneFarm):
+        if pattern.workers == "agnostic":
             return [*self._agnostic(pattern), Collector(n)]
         farm = _Farm(n, n, pattern.batch)
         by_window = self._by_window(mapped(self.model), self.position, farm)

@@ -61,6 +61,8 @@ class Stages:
     """Groups of nodes. The nodes of a group run together; groups exchange data."""
 
     groups: tuple[tuple[Node, ...], ...]
+    numbers_tuples: bool = True
+    """Whether tuples must be numbered: a single Win_Seq gets them in order of arrival anyway."""
 
     @property
     def nodes(self) -> list[Node]:
