@@ -10,6 +10,7 @@ import pytest
 
 import windrow as wr
 from tests.spark.results import aggregates
+from tests.trail import Trail
 from windrow import functions as wf
 from windrow.core import Context, WindowModel, oracle
 from windrow.patterns import Pattern
@@ -69,9 +70,14 @@ RETURNS = "n bigint, seen array<int>"
 
 
 def functions_of(model: WindowModel) -> dict[str, Any]:
-    """The functions to compute; for every other model, only those that MAP has partials of."""
+    """The functions to compute; for every other model, only those that MAP has partials of.
+
+    For delta windows there is one that needs its rows in order.
+    """
     if MODELS.index(model) % 2 == 0:
         return FUNCTIONS
+    if isinstance(model, wr.DeltaWindow):
+        return {"trail": Trail("s"), "n": wf.count(), "first": wf.first("x")}
     return {name: f for name, f in FUNCTIONS.items() if name not in NEED_ALL_ROWS}
 
 

@@ -97,6 +97,12 @@ class _Lowering:
         self.needs_all_rows = workers.needs_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
+        self.can_be_dealt = (
+            workers.is_told_by_time(query.model)
+            and self.n_rounds == 1
+            and not computation.is_order_sensitive
+        )
+        """Whether tuples can be dealt to parts of windows before the windows are decided."""
 
     def nodes(self, pattern: Pattern) -> list[Node]:
         if isinstance(pattern, KeyFarm):
@@ -199,7 +205,7 @@ class _Lowering:
     def _map_reduce(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
         if self.needs_all_rows:
             return self._reduce_rows(pattern, farm, axis)
-        if not workers.is_told_by_time(self.model) or self.n_rounds > 1:
+        if not self.can_be_dealt:
             windower = self._windower(axis, farm, 1, 1, pattern.map)
             return [windower, *self._reduce_parts(pattern, farm)]
         geometry = Geometry.of(self.model, TIME)
@@ -224,6 +230,9 @@ class _Lowering:
             Collector(n),
         ]
 
+    def _by_part(self, pattern: WinMapReduce) -> ByPart:
+        return ByPart(pattern.map, self.query.computation.is_order_sensitive)
+
     def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
         """MAP over parts of windows that a windower has decided, then REDUCE; once per round."""
         query, n_map = self.query, farm.n * pattern.map
@@ -234,13 +243,13 @@ class _Lowering:
         if self.n_rounds == 1:
             make = partial(workers.executor, query, True)
             executor = Workers("MAP", make, n_map, holds_state=False)
-            return [Emitter(ByPart(pattern.map)), executor, *self._reduce(pattern, farm)]
+            return [Emitter(self._by_part(pattern)), executor, *self._reduce(pattern, farm)]
         nodes: list[Node] = []
         for number in range(self.n_rounds):
             is_last = number == self.n_rounds - 1
             mapper = Alike(RoundMapper, (query, number, is_last))
             map_node = Workers(f"MAP {number}", mapper, n_map, holds_state=False)
-            nodes += [Emitter(ByPart(pattern.map)), map_node]
+            nodes += [Emitter(self._by_part(pattern)), map_node]
             if is_last:
                 break
             emit = Emitter(ByPiece(query.keys, pattern.reduce, farm.outer))

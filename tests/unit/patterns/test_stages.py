@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
+from tests.trail import Trail
 from windrow import functions as wf
 from windrow.core import Aggregate, WindowModel
 from windrow.patterns import Pattern
@@ -223,6 +224,17 @@ def test_win_map_reduce(level: int, expected: list[str]) -> None:
     deciding = [*f"Windower x 1{between}{DEALT2_OF_WINDOWS}".split(", "), *expected[1:]]
     assert stages(COUNT, pattern) == deciding
     assert stages(SESSION, pattern) == deciding
+
+
+def test_win_map_reduce_of_functions_that_need_order_has_contiguous_parts() -> None:
+    """De Matteis 2016, section 3.4."""
+    for model in (TIME, COUNT, SESSION):
+        assert stages(model, wr.WinMapReduce(2, 3), Trail("x")) == [
+            "Windower x 1 | emit 2 contiguous parts of each window",
+            f"MAP x 2 | {PARTS3}",
+            "REDUCE x 3",
+            collect(3),
+        ]
 
 
 def test_win_map_reduce_has_no_map_if_its_partials_would_be_all_rows() -> None:

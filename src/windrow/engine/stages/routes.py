@@ -208,6 +208,7 @@ class ByPart(Route):
     """
 
     n: int
+    are_contiguous: bool = False
 
     def targets(self, message: Any, instance: int) -> list[Any]:
         if not isinstance(message, WindowBatch):
@@ -215,4 +216,6 @@ class ByPart(Route):
         return [message if j == message.part else None for j in range(self.n)]
 
     def describe(self) -> str:
+        if self.are_contiguous:
+            return f"{self.n} contiguous parts of each window"
         return f"tuples of windows round-robin mod {self.n}"
