@@ -6,7 +6,8 @@ The nodes of each pattern, where E is an emitter, W are workers and C is a colle
 * PaneFarm, WinMapReduce: E W C E W C. The first W compute panes or parts, the second windows.
 * A farm of these adds its own E at the start and its own C at the end.
 
-If workers see only some of a key's tuples but need their ranks, a ranker comes first.
+If workers see only some of a key's tuples but need their ranks, rankers come first: one, or as many
+as there are workers behind them if there are keys, each for some of the keys.
 """
 
 from __future__ import annotations
@@ -113,6 +114,9 @@ class _Lowering:
             return [Emitter(by_key), *inner, Collector(pattern.n)]
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
+        if isinstance(pattern, PaneFarm):
+            first, fan_in = self._ranked(pattern.plq)
+            return [*first, *self._pane_farm(pattern, _Farm(), fan_in)]
         if isinstance(pattern, WinSeq) and self.reduces_early:
             return self._reduced(ByKey(self.query.keys, 1), _Farm())
         return self._inner(pattern, _Farm())
@@ -147,6 +151,12 @@ class _Lowering:
             return []
         return [Workers("Ranker", Alike(Ranker, (self.query,)), n, prepares=True)]
 
+    def _ranked(self, n: int) -> tuple[list[Node], int]:
+        """Rankers, each of some of the keys if there are keys, and how many send to one emitter."""
+        if self.model.axis is not Axis.RANK or not self.query.keys or n == 1:
+            return self._rankers(1), 1
+        return [Emitter(ByKey(self.query.keys, n)), *self._rankers(n)], n
+
     def _win_farm(self, pattern: WinFarm) -> list[Node]:
         n, inner = pattern.n, pattern.inner
         if pattern.workers == "agnostic":
@@ -164,7 +174,8 @@ class _Lowering:
             body = self._map_reduce(inner, farm, self.position)
         else:
             body = [Workers("WinSeq", self._win_seq(self.position, farm.share), n)]
-        return [*self._rankers(1), Emitter(by_window), *body, Collector(n)]
+        first, fan_in = self._ranked(n)
+        return [*first, Emitter(by_window, fan_in), *body, Collector(n)]
 
     def _windower(
         self, axis: str | None, farm: _Farm, batch: int, executors: int, parts: int
@@ -184,7 +195,7 @@ class _Lowering:
         executor = partial(workers.executor, self.query, False)
         return [*first, Emitter(InTurn(n)), Workers("Executor", executor, n, holds_state=False)]
 
-    def _pane_farm(self, pattern: PaneFarm, farm: _Farm) -> list[Node]:
+    def _pane_farm(self, pattern: PaneFarm, farm: _Farm, fan_in: int = 1) -> list[Node]:
         query, model, keys = self.query, mapped(self.model), self.query.keys
         panes = FarmPanes.of(model, farm.outer, farm.batch)
         emit_panes = ByPane(panes, self.position, keys, pattern.plq)
@@ -194,7 +205,7 @@ class _Lowering:
         plq = partial(workers.pane_level, query, of_panes, panes, farm.share, pattern.plq)
         wlq = partial(workers.window_level, query, over_panes, farm.outer, farm.batch, pattern.wlq)
         return [
-            Emitter(emit_panes),
+            Emitter(emit_panes, fan_in),
             Workers("PLQ", plq, farm.n * pattern.plq),
             Collector(pattern.plq),
             Emitter(emit_windows),

@@ -84,7 +84,7 @@ def test_an_instance_computes_fewer_panes_the_more_instances_there_are(
     assert panes[3] <= 21
 
 
-def test_a_checkpoint_with_panes_of_another_length_is_refused() -> None:
+def test_checkpoints_with_other_panes_or_rankers_are_refused() -> None:
     table = pa.table({"t": [1], "x": [1]})
     query = wr.stream(table).event_time("t").window(wr.TimeWindow(12, 2)).agg(n=wf.count())
     now = describe(query.window_query(), wr.WinFarm(3, wr.PaneFarm(2, 2)))
@@ -93,5 +93,9 @@ def test_a_checkpoint_with_panes_of_another_length_is_refused() -> None:
     with pytest.raises(wr.WindrowError, match="the version of Windrow, that wrote it") as refused:
         refuse_mismatch(before, now)
     assert 'panes: was "gcd(length, slide)", is "gcd(length, 3*slide)"' in str(refused.value)
+    counted = wr.stream(table).key_by("x").window(wr.CountWindow(2)).agg(n=wf.count())
+    now = describe(counted.window_query(), wr.WinFarm(3))
+    with pytest.raises(wr.WindrowError, match="rankers: was 1, is 3"):
+        refuse_mismatch({n: v for n, v in now.items() if n != "rankers"}, now)
     batched = describe(query.window_query(), wr.WinFarm(3, wr.PaneFarm(2, 2), batch=2))
     assert "panes" not in batched

@@ -95,6 +95,7 @@ def test_a_query_is_described_as_data() -> None:
             "level": 2,
         },
         "partials": {"p95": "rows"},
+        "rankers": 3,
     }
 
 

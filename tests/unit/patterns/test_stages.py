@@ -31,7 +31,7 @@ def stages(
     return [line.split(". ", 1)[1] for line in lines]
 
 
-HASH2 = "emit hash(k) mod 2"
+HASH2, HASH3 = "emit hash(k) mod 2", "emit hash(k) mod 3"
 PANES2 = "emit pane i of key k to (hash(k) + i) mod 2"
 WINDOWS3 = "emit window i of key k to (hash(k) + i) mod 3"
 DEALT2 = "emit tuples round-robin mod 2"
@@ -73,17 +73,25 @@ def test_emitters_reduce_tuples_to_panes_where_counts_sums_and_extremes_allow() 
 
 def test_active_win_farm_of_count_windows_ranks_first() -> None:
     assert stages(COUNT, wr.WinFarm(3, level=0)) == [
-        "Ranker x 1",
+        HASH3,
+        "Ranker x 3",
         WINDOWS3,
         "WinSeq x 3",
         collect(3),
     ]
     for level in (1, 2):
         assert stages(COUNT, wr.WinFarm(3, level=level)) == [
-            f"Ranker x 1 | {WINDOWS3}",
+            HASH3,
+            f"Ranker x 3 | {WINDOWS3}",
             "WinSeq x 3",
             collect(3),
         ]
+
+
+def test_without_keys_there_is_one_ranker() -> None:
+    query = wr.stream({"x": [1]}).window(COUNT).agg(best=wf.top_k("x", 2)).window_query()
+    for pattern in (wr.WinFarm(3), wr.PaneFarm(3, 2)):
+        assert window_stages(query, pattern).describe().startswith("0. Ranker x 1 | emit")
 
 
 def test_agnostic_win_farm() -> None:
@@ -170,7 +178,8 @@ def test_one_worker_per_stage_is_one_node(level: Literal[1, 2]) -> None:
         collect(3),
     ]
     assert stages(COUNT, wr.WinFarm(3, pane_farm, level=level)) == [
-        f"Ranker x 1 | {WINDOWS3}",
+        HASH3,
+        f"Ranker x 3 | {WINDOWS3}",
         "PLQ + WLQ x 3",
         collect(3),
     ]
@@ -202,7 +211,8 @@ def test_the_default_level_has_the_fewest_stages(model: WindowModel) -> None:
 
 def test_pane_farm_of_count_windows_ranks_first() -> None:
     assert stages(COUNT, wr.PaneFarm(2, 3, level=2)) == [
-        f"Ranker x 1 | {PANES2}",
+        HASH2,
+        f"Ranker x 2 | {PANES2}",
         f"PLQ x 2 | {WINDOWS3}",
         "WLQ x 3",
         collect(3),

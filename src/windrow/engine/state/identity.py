@@ -37,7 +37,16 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
         "pattern": (described := _pattern(pattern)),
         **_partials(query, described),
         **_panes(query, described),
+        **_rankers(query, described),
     }
+
+
+def _rankers(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:
+    """How many rankers share the keys, if there are several."""
+    is_farm = pattern["pattern"] == "WinFarm" and pattern["workers"] == "active"
+    n = pattern["n"] if is_farm else pattern.get("plq", 1)
+    is_shared = query.model.axis is Axis.RANK and bool(query.keys) and n > 1
+    return {"rankers": n} if is_shared else {}
 
 
 def _panes(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:

@@ -26,13 +26,14 @@ DEFAULTS: dict[str, Any] = {
     "partials": "rows in MAP",
     "partials.*": "pickled",
     "panes": "gcd(length, slide)",
+    "rankers": 1,
 }
 """The values of fields that older descriptions do not have, by path; ``*`` matches any name.
 
 A field that is missing in a description has this value, or else null. So a field can be added
 without making older checkpoints unreadable. A field that is UNKNOWN equals any value.
 """
-_DERIVED = ("partials", "panes", "stored_together")
+_DERIVED = ("partials", "panes", "rankers", "stored_together")
 """Fields that follow from the query, the pattern with its levels, and the version of Windrow."""
 _DEGREES = ("n", "plq", "wlq", "map", "reduce")
 
