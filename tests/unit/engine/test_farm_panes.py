@@ -84,7 +84,7 @@ def test_an_instance_computes_fewer_panes_the_more_instances_there_are(
     assert panes[3] <= 21
 
 
-def test_checkpoints_with_other_panes_or_rankers_are_refused() -> None:
+def test_checkpoints_with_other_panes_rankers_or_chains_are_refused() -> None:
     table = pa.table({"t": [1], "x": [1]})
     query = wr.stream(table).event_time("t").window(wr.TimeWindow(12, 2)).agg(n=wf.count())
     now = describe(query.window_query(), wr.WinFarm(3, wr.PaneFarm(2, 2)))
@@ -97,5 +97,7 @@ def test_checkpoints_with_other_panes_or_rankers_are_refused() -> None:
     now = describe(counted.window_query(), wr.WinFarm(3))
     with pytest.raises(wr.WindrowError, match="rankers: was 1, is 3"):
         refuse_mismatch({n: v for n, v in now.items() if n != "rankers"}, now)
+    with pytest.raises(wr.WindrowError, match='stored_together.*was not set, is "PLQ, WLQ"'):
+        refuse_mismatch(now, {**now, "stored_together": ["PLQ, WLQ"]})
     batched = describe(query.window_query(), wr.WinFarm(3, wr.PaneFarm(2, 2), batch=2))
     assert "panes" not in batched

@@ -190,6 +190,18 @@ def test_one_worker_per_stage_is_one_node(level: Literal[1, 2]) -> None:
     ]
 
 
+def test_nodes_that_became_one_store_their_states_together() -> None:
+    query = wr.stream({"x": [1]}).window(COUNT).agg(best=wf.top_k("x", 2)).window_query()
+
+    def together(pattern: Pattern) -> list[str]:
+        return window_stages(query, pattern).chained_states
+
+    assert together(wr.PaneFarm(1, 1)) == ["Ranker, PLQ, WLQ"]
+    assert together(wr.PaneFarm(1, 2)) == ["Ranker, PLQ"]
+    assert together(wr.PaneFarm(1, 1, level=0)) == together(wr.PaneFarm(2, 2)) == []
+    assert together(wr.WinMapReduce(1, 1)) == [], "only the windower holds state"
+
+
 @pytest.mark.parametrize("model", [TIME, COUNT, SESSION], ids=str)
 def test_the_default_level_has_the_fewest_stages(model: WindowModel) -> None:
     inner: list[Any] = [wr.WinMapReduce(a, b) for a in (1, 2) for b in (1, 2)]
