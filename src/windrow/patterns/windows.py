@@ -46,13 +46,21 @@ from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapRed
 from windrow.patterns.workers import Alike
 
 
-def window_stages(query: WindowQuery, pattern: Pattern, in_one_process: bool = False) -> Stages:
+def window_stages(
+    query: WindowQuery,
+    pattern: Pattern,
+    in_one_process: bool = False,
+    *,
+    in_threads: bool = False,
+) -> Stages:
     """The stages that compute the query with this pattern.
 
-    If all workers live in one process, they share the tuples that several of them need.
+    If all workers live in one process, they share the tuples that several of them need. In several
+    threads, emitters do what they can, as any number of them may run.
     """
     check_pattern(pattern, query.model, query.computation)
-    return group(pattern, _Lowering(query, in_one_process).nodes(pattern))
+    reduces_early = in_threads or not in_one_process
+    return group(pattern, _Lowering(query, in_one_process, reduces_early).nodes(pattern))
 
 
 def stages_over_panes(query: WindowQuery, n: int) -> Stages:
@@ -82,16 +90,16 @@ class _Farm:
 
 
 class _Lowering:
-    def __init__(self, query: WindowQuery, in_one_process: bool) -> None:
+    def __init__(self, query: WindowQuery, in_one_process: bool, reduces_early: bool) -> None:
         self.query, self.in_one_process = query, in_one_process
         self.model = query.model
         self.own_axis = own_axis(query.model)
         self.position = self.own_axis or RANK
         """The column from which an emitter computes a tuple's windows."""
         self.keeps_panes = workers.can_keep_panes(query)
-        # In one process nothing is sent, so it is the worker that reduces tuples to panes.
-        is_early = self.keeps_panes and workers.is_told_by_time(query.model)
-        self.reduces_early = is_early and not in_one_process
+        # Where nothing is sent, it is the worker that reduces tuples to panes.
+        can_reduce_early = self.keeps_panes and workers.is_told_by_time(query.model)
+        self.reduces_early = can_reduce_early and reduces_early
         self.needs_all_rows = workers.needs_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.core.models import Context
+from windrow.engine.in_process import runs_in_threads
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 from windrow.patterns.workers import needs_all_rows
@@ -38,6 +39,19 @@ def choose_for_stream(query: WindowQuery, cores: int) -> Choice:
         return choose(query, STREAM_WORKERS)
     why = "no keys, and the function needs whole windows: executors without state compute them"
     return Choice(WinFarm(cores, workers="agnostic", level=2), why)
+
+
+def choose_in_process(query: WindowQuery, cores: int, is_small: bool) -> Choice:
+    """The pattern for a query that threads of one process compute."""
+    if cores == 1:
+        return Choice(WinSeq(), "there is one core")
+    if is_small:
+        return Choice(WinSeq(), "there are few rows")
+    if not query.keys:
+        return Choice(WinSeq(), "no keys, and in process only keys are shared by workers")
+    if not runs_in_threads(query):
+        return Choice(WinSeq(), "the function is Python, which runs in one thread at a time")
+    return Choice(KeyFarm(cores), "there are keys, which are independent of each other")
 
 
 def choose(query: WindowQuery, cores: int) -> Choice:
