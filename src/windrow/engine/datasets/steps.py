@@ -118,7 +118,7 @@ def timed_steps(sides: Sequence[Side]) -> Iterator[Unread]:
 
 def _at_once(scan: Scan, part: _Part, reached: int, is_moved: bool) -> Step:
     """All rows of a part. Parts are read in parallel, the columns of each one after the other."""
-    batches = list(scan.batches(part.piece, use_threads=False))
+    batches = list(scan.batches(part.piece, use_threads=False, at_once=True))
     rows = pa.Table.from_batches(batches, scan.schema)
     return Step(rows, reached, part.number << _ROW_BITS, is_moved, part.side)
 
