@@ -13,7 +13,7 @@ from windrow.core.models import Context
 from windrow.engine.in_process import runs_in_threads
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
-from windrow.patterns.workers import needs_all_rows
+from windrow.patterns.workers import can_keep_panes, is_told_by_time, needs_all_rows
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,13 @@ partition of the state costs a batch a tenth of a second.
 """
 
 
+CORES_FOR_ROUTING = 4
+"""From as many cores on, one process routes rows that it also reduces to partials of panes.
+
+Routing a row costs as much as reducing it. On fewer cores, it is better to read in the meantime.
+"""
+
+
 def choose_for_stream(query: WindowQuery, cores: int) -> Choice:
     """The pattern for a stream; its state does not depend on the number of cores."""
     if query.keys or _has_small_partials(query):
@@ -48,9 +55,12 @@ def choose_in_process(query: WindowQuery, cores: int, is_small: bool) -> Choice:
     if is_small:
         return Choice(WinSeq(), "there are few rows")
     if not query.keys:
-        return Choice(WinSeq(), "no keys, and in process only keys are shared by workers")
+        return Choice(WinSeq(), "no keys: one worker computes, others read and prepare rows")
     if not runs_in_threads(query):
-        return Choice(WinSeq(), "the function is Python, which runs in one thread at a time")
+        return Choice(WinSeq(), "the function is Python, which one thread at a time can run")
+    is_cheap = can_keep_panes(query) and not is_told_by_time(query.model)
+    if is_cheap and cores < CORES_FOR_ROUTING:
+        return Choice(WinSeq(), "rows cost more to route to several workers than to compute")
     return Choice(KeyFarm(cores), "there are keys, which are independent of each other")
 
 
