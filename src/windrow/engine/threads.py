@@ -12,6 +12,9 @@ from typing import Any, Generic, NoReturn, TypeAlias, TypeVar
 T = TypeVar("T")
 Task: TypeAlias = Callable[[], T]
 
+AHEAD = 2
+"""Results that may wait beside one per thread, so that helpers go on while the caller is busy."""
+
 
 def cores_here() -> int:
     """How many cores this process may use."""
@@ -59,13 +62,14 @@ class Threads:
         return [result.get() for result in results]
 
     def ahead(self, tasks: Iterable[Task[T]]) -> Iterator[T]:
-        """The results of tasks in their order; as many as there are threads are found in advance.
+        """The results of tasks in their order, found before they are asked for.
 
-        One thread at a time asks for the next task, which may be work, too.
+        At most ``n + AHEAD`` results wait. One thread at a time asks for the next task, which may
+        be work, too.
         """
         if self._helpers is None:
             return (task() for task in tasks)
-        ahead = _Ahead(iter(tasks), self._helpers, self.n)
+        ahead = _Ahead(iter(tasks), self._helpers, self.n + AHEAD)
         self._ahead = ahead
         return ahead.results()
 
@@ -96,7 +100,7 @@ class _End(Exception):
 
 
 class _Ahead(Generic[T]):
-    """Does tasks before their results are asked for, at most ``n`` at a time."""
+    """Does tasks before their results are asked for, as long as fewer than ``n`` results wait."""
 
     def __init__(self, tasks: Iterator[Task[T]], helpers: ThreadPoolExecutor, n: int) -> None:
         self.tasks, self.helpers, self.n = tasks, helpers, n
