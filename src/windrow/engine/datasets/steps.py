@@ -153,11 +153,11 @@ def _whole(side: Side) -> pa.Table:
 
 
 def _tables(side: Side, piece: Piece) -> Iterator[pa.Table]:
-    """The rows of a piece, in tables that are worth a step."""
+    """The rows of a piece, in tables that are worth a step. They are small, as several wait."""
     waiting: list[pa.RecordBatch] = []
     for batch in side.batches(piece):
         waiting.append(batch)
-        if sum(map(len, waiting)) >= _ROWS:
+        if sum(map(len, waiting)) >= _ROWS // 4:
             yield pa.Table.from_batches(waiting)
             waiting = []
     if waiting:
