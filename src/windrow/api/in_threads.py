@@ -43,7 +43,7 @@ class InThreads:
         if pattern is not None:
             choice = Choice(pattern, "as given")
         n = 1 if is_small else n
-        stages = window_stages(query, choice.pattern, in_one_process=True, in_threads=n > 1)
+        stages = window_stages(query, choice.pattern, "threads" if n > 1 else "process")
         return InThreads(query, choice, stages if pattern else _without_last_collector(stages), n)
 
     def collect(self, steps: Iterable[Unread], schema: pa.Schema, *, ordered: bool) -> pa.Table:
