@@ -33,6 +33,8 @@ partition of the state costs a batch a tenth of a second.
 """
 
 
+MOST_IN_PROCESS = 16
+"""The most workers in one process. Each takes half a millisecond of a step, one after the other."""
 CORES_FOR_ROUTING = 4
 """From as many cores on, one process routes rows that it also reduces to partials of panes.
 
@@ -61,7 +63,8 @@ def choose_in_process(query: WindowQuery, cores: int, is_small: bool) -> Choice:
     is_cheap = can_keep_panes(query) and not is_told_by_time(query.model)
     if is_cheap and cores < CORES_FOR_ROUTING:
         return Choice(WinSeq(), "rows cost more to route to several workers than to compute")
-    return Choice(KeyFarm(cores), "there are keys, which are independent of each other")
+    n = min(cores, MOST_IN_PROCESS)
+    return Choice(KeyFarm(n), "there are keys, which are independent of each other")
 
 
 def choose(query: WindowQuery, cores: int) -> Choice:
