@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -64,4 +64,4 @@ def _without_last_collector(stages: Stages) -> Stages:
     *before, last = stages.groups
     if isinstance(last[-1], Collector):
         last = last[:-1]
-    return Stages((*before, last) if last else tuple(before))
+    return replace(stages, groups=(*before, last) if last else tuple(before))

@@ -16,7 +16,7 @@ from windrow.engine.columns.arrays import to_microseconds
 from windrow.engine.columns.held import as_schema
 from windrow.engine.datasets.steps import Step, Unread
 from windrow.engine.intake import window_tuples
-from windrow.engine.stages.nodes import Stages, Workers
+from windrow.engine.stages.nodes import Stages
 from windrow.engine.stages.runner import StageRunner
 from windrow.engine.stages.traffic import Traffic, in_order
 from windrow.engine.threads import Threads
@@ -46,8 +46,7 @@ class WindowRunner(StageRunner):
         super().__init__(stages, query, threads)
         self.query = query
         self.arrived = 0
-        # Workers that get tuples of an emitter get them in order of arrival anyway.
-        self.numbers_tuples = sum(isinstance(node, Workers) for node in self.nodes) > 1
+        self.numbers_tuples = stages.numbers_tuples
 
     def push(self, batch: pa.Table) -> list[pa.Table]:
         """Take a batch and return the results that do not wait for the watermark to advance."""
