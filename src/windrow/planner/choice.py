@@ -13,7 +13,7 @@ from windrow.core.models import Context
 from windrow.engine.in_process import runs_in_threads
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
-from windrow.patterns.workers import can_keep_panes, is_told_by_time, needs_all_rows
+from windrow.patterns.workers import can_keep_panes, needs_all_rows
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ partition of the state costs a batch a tenth of a second.
 MOST_IN_PROCESS = 16
 """The most workers in one process. Each takes half a millisecond of a step, one after the other."""
 CORES_FOR_ROUTING = 4
-"""From as many cores on, one process routes rows that it also reduces to partials of panes.
+"""From as many cores on, workers of one process share keys whose rows become partials of panes.
 
-Routing a row costs as much as reducing it. On fewer cores, it is better to read in the meantime.
+Routing a row costs as much as reducing it. Fewer cores read and reduce rows for one worker.
 """
 
 
@@ -60,9 +60,8 @@ def choose_in_process(query: WindowQuery, cores: int, is_small: bool) -> Choice:
         return Choice(WinSeq(), "no keys: one worker computes, others read and prepare rows")
     if not runs_in_threads(query):
         return Choice(WinSeq(), "the function is Python, which one thread at a time can run")
-    is_cheap = can_keep_panes(query) and not is_told_by_time(query.model)
-    if is_cheap and cores < CORES_FOR_ROUTING:
-        return Choice(WinSeq(), "rows cost more to route to several workers than to compute")
+    if can_keep_panes(query) and cores < CORES_FOR_ROUTING:
+        return Choice(WinSeq(), "to share the keys would cost few cores more than to compute")
     n = min(cores, MOST_IN_PROCESS)
     return Choice(KeyFarm(n), "there are keys, which are independent of each other")
 

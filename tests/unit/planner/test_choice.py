@@ -122,16 +122,17 @@ def test_a_stream_of_whole_windows_has_as_many_stateless_workers_as_cores(cores:
 
 class TestInProcess:
     def test_keys_are_farmed_if_kernels_compute_them(self) -> None:
-        for model, compute in ((SLIDING, pieces), (SLIDING, rows), (COUNTED, rows)):
+        for model, compute in ((SLIDING, rows), (COUNTED, rows)):
             query = query_of(model, compute, "k")
             assert choose_in_process(query, 2, is_small=False).pattern == wr.KeyFarm(2)
             many = choose_in_process(query, 1000, is_small=False).pattern
             assert many == wr.KeyFarm(MOST_IN_PROCESS)
 
     def test_rows_that_cost_little_are_routed_only_to_many_cores(self) -> None:
-        query = query_of(COUNTED, pieces, "k")
-        assert choose_in_process(query, 3, is_small=False).pattern == wr.WinSeq()
-        assert choose_in_process(query, 4, is_small=False).pattern == wr.KeyFarm(4)
+        for model in (COUNTED, SLIDING):
+            query = query_of(model, pieces, "k")
+            assert choose_in_process(query, 3, is_small=False).pattern == wr.WinSeq()
+            assert choose_in_process(query, 4, is_small=False).pattern == wr.KeyFarm(4)
 
     @pytest.mark.parametrize("compute", [pieces, whole, ordered])
     def test_others_have_one_worker(self, compute: Any) -> None:
