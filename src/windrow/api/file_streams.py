@@ -86,7 +86,9 @@ class FileStreamSource:
         """The source itself: in files case matters."""
         return self
 
-    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> NoReturn:
+    def collect(
+        self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, threads: int | None
+    ) -> NoReturn:
         """Always raises: a stream has no end."""
         rule = "collect runs queries over tables and datasets"
         raise WindrowError(rule, "a stream of files", "call to_df() instead, or use scan().")

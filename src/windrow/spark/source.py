@@ -64,7 +64,9 @@ class DataFrameSource:
         setting = data.sparkSession.conf.get("spark.sql.caseSensitive", "false")
         return DataFrameSource(data, str(setting).lower() == "true")
 
-    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> NoReturn:
+    def collect(
+        self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, threads: int | None
+    ) -> NoReturn:
         """Refused: results stay on Spark until a user asks for them."""
         rule = "collect runs queries over tables"
         raise WindrowError(rule, "a Spark DataFrame", "call to_df() instead.")
