@@ -16,6 +16,7 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import WindowModel
+from windrow.core.statistics import Statistics, hinted
 from windrow.core.types import is_comparable, is_plain, refused
 from windrow.core.window import Window
 from windrow.patterns import KeyFarm, Pattern, check_pattern
@@ -120,6 +121,7 @@ class Query:
     computation: Computation | None = None
     pattern: Pattern | None = None
     is_ordered: bool = False
+    hints: Statistics = Statistics()
 
     @checks_call
     def key_by(self, *columns: str | Column) -> Query:
@@ -250,6 +252,23 @@ class Query:
         return replace(self, pattern=pattern)._checked()
 
     @checks_call
+    def hint(
+        self,
+        *,
+        keys: int | None = None,
+        skew: float | None = None,
+        rate: float | None = None,
+        cost: Duration | None = None,
+    ) -> Query:
+        """Tell the planner what it cannot see; hints change how a query runs, never its results.
+
+        ``keys`` is the number of keys, ``skew`` the share of the rows that the most frequent key
+        has, ``rate`` the rows per second of event time, and ``cost`` what the function costs per
+        window. Numbers that you leave out stay as they were hinted before.
+        """
+        return replace(self, hints=hinted(keys, skew, rate, cost).or_else(self.hints))
+
+    @checks_call
     def ordered(self) -> Query:
         """Give results in order of key and window id."""
         return replace(self, is_ordered=True)
@@ -370,6 +389,7 @@ class Query:
             computation=self.computation,
             idle_timeout=self.idle_timeout,
             unit=self.unit,
+            hints=self.hints,
         )
 
 

@@ -130,6 +130,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         },
     ),
     "using": (COUNTED.using, {"pattern": LINE}),
+    "hint": (COUNTED.hint, {"keys": 10, "skew": 0.5, "rate": 1000, "cost": "20 us"}),
     "explain": (COUNTED.explain, {"mode": "simple"}),
     "join": (
         join,
@@ -186,6 +187,12 @@ ACCEPTED: dict[str, dict[str, set[str]]] = {
     "apply": {"function": {"function", "type"}},
     "fold": {"update": {"type"}, "init": set(ODD)},
     "decompose": {"partial": {"function", "type"}, "combine": {"function", "type"}},
+    "hint": {
+        "keys": {"None", *COUNT},
+        "skew": {"None"},
+        "rate": {"None", "2.5", "huge", *COUNT},
+        "cost": {"None", *DURATION},
+    },
     "join": {
         "within": COUNT,
         "delay": {"0", "no time", *DURATION},
@@ -230,7 +237,7 @@ CHECKED: dict[str, Callable[..., Any]] = {
     },
     **{
         name: getattr(COUNTED, name)
-        for name in ("event_time", "window", "apply", "fold", "decompose", "using", "ordered")
+        for name in ("event_time", "window", "apply", "fold", "decompose", "using", "hint", "ordered")
     },
     **{
         f"Query.{name}": getattr(COUNTED, name)
