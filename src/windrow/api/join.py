@@ -177,8 +177,8 @@ class Join:
 
     def choice(self, spark: SparkSession | None = None) -> GridChoice:
         """The grid that runs, and why; joins without a session use one core."""
-        from windrow.planner.choice import STREAM_WORKERS
         from windrow.planner.join_layout import choose_grid, choose_line
+        from windrow.planner.plans import STREAM_WORKERS
 
         rates, cores = self.rates or (1, 1), 1
         session = self._session or spark

@@ -16,7 +16,7 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import WindowModel
-from windrow.core.statistics import Statistics, hinted
+from windrow.core.statistics import UNKNOWN, Statistics, hinted
 from windrow.core.types import is_comparable, is_plain, refused
 from windrow.core.window import Window
 from windrow.patterns import KeyFarm, Pattern, check_pattern
@@ -121,7 +121,7 @@ class Query:
     computation: Computation | None = None
     pattern: Pattern | None = None
     is_ordered: bool = False
-    hints: Statistics = Statistics()
+    hints: Statistics = UNKNOWN
 
     @checks_call
     def key_by(self, *columns: str | Column) -> Query:

@@ -41,6 +41,10 @@ class Statistics:
         return Statistics(**{n: getattr(other, n) if v is None else v for n, v in own.items()})
 
 
+UNKNOWN = Statistics()
+"""Nothing is known."""
+
+
 def hinted(keys: object, skew: object, rate: object, cost: object) -> Statistics:
     """The statistics that a user gives; raises for values that cannot be."""
     if keys is skew is rate is cost is None:

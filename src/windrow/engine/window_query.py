@@ -12,7 +12,7 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.durations import TimeUnit
 from windrow.core.errors import WindrowError
 from windrow.core.models import Axis, WindowModel
-from windrow.core.statistics import Statistics
+from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.ddl import parse_schema, parse_type
 from windrow.functions.extremes import Max
 from windrow.functions.position import Last
@@ -39,7 +39,7 @@ class WindowQuery:
     idle_timeout: int | None = None
     unit: TimeUnit = "us"
     """The unit of the event time if it is an integer."""
-    hints: Statistics = Statistics()
+    hints: Statistics = UNKNOWN
     """What the user knows about the rows and the function. It never changes the results."""
 
     def result_schema(self) -> pa.Schema:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation
@@ -17,6 +16,7 @@ from windrow.engine.window_query import ID, WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import stages_over_panes, window_stages
 from windrow.planner.choice import Choice, choose
+from windrow.planner.plans import Resources
 from windrow.spark import native
 from windrow.spark.cores import cores_of
 from windrow.spark.intake import Intake
@@ -33,24 +33,28 @@ class Lowering:
 
     choice: Choice
     stages: Stages
-    native: Literal["windows", "panes"] | None = None
 
 
 def plan(query: WindowQuery, df: DataFrame | SplitRows, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
     if pattern is not None:
         return Lowering(Choice(pattern, "as given"), window_stages(query, pattern))
+    resources = resources_of(query, df)
+    choice = choose(query, resources)
+    if choice.native == "windows":
+        return Lowering(choice, Stages(()))
+    if choice.native == "panes":
+        return Lowering(choice, stages_over_panes(query, resources.cores if query.keys else 1))
+    return Lowering(choice, window_stages(query, choice.pattern))
+
+
+def resources_of(query: WindowQuery, df: DataFrame | SplitRows) -> Resources:
+    """What a query over these rows runs on."""
     cores = cores_of(df.sparkSession)
-    choice = choose(query, cores)
     if isinstance(df, SplitRows):
         # Its rows are in Python already, and Spark's own aggregation would have to be sent them.
-        return Lowering(choice, window_stages(query, choice.pattern))
-    if native.is_wholly_native(query):
-        return Lowering(choice, Stages(()), "windows")
-    if native.has_native_panes(query):
-        n = cores if query.keys else 1
-        return Lowering(choice, stages_over_panes(query, n), "panes")
-    return Lowering(choice, window_stages(query, choice.pattern))
+        return Resources(cores, reads_files=True)
+    return Resources(cores, native=native.native_part(query))
 
 
 def to_df(
@@ -65,12 +69,12 @@ def to_df(
     lowering = plan(query, df, pattern)
     if isinstance(df, SplitRows):
         results = _run(query, df, lowering, df, observation)
-    elif lowering.native is None:
+    elif lowering.choice.native is None:
         results = _run(query, df, lowering, tuples(query, df), observation)
     else:
         if observation is not None:
             df = df.observe(observation, F.count_if(native.has_no_place(query)).alias("dropped"))
-        if lowering.native == "windows":
+        if lowering.choice.native == "windows":
             results = native.windows(query, df)
         else:
             results = _run(query, df, lowering, native.panes(query, df))
@@ -87,7 +91,7 @@ def _run(
     """The results of the stages over tuples, or over the partials of panes."""
     stages = StagePlan.of(lowering.stages, query)
     delay = query.delay if query.open_windows == "drop" else None
-    is_paned = lowering.native == "panes"
+    is_paned = lowering.choice.native == "panes"
     greatest = native.GREATEST if is_paned else TIME
     if isinstance(rows, SplitRows):
         greatest = query.time or TIME

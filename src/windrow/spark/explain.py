@@ -38,7 +38,7 @@ def explain_lowering(
     reads = None if isinstance(df, DataFrame) else df.describe()
     if isinstance(df, SplitRows):
         lowering = bounded.plan(query, df, pattern)
-        runs = _NATIVE[lowering.native]
+        runs = _NATIVE[lowering.choice.native]
     elif isinstance(df, FileRows) or df.isStreaming:
         lowering = streaming.plan(query, df, pattern)
         stages = StagePlan.of(lowering.stages, query, is_stream=True)
@@ -49,6 +49,6 @@ def explain_lowering(
     else:
         reading = reading_of(query, df, pattern)
         lowering, reads = bounded.plan(query, reading.rows, pattern), reading.reads
-        runs = _NATIVE[lowering.native]
+        runs = _NATIVE[lowering.choice.native]
     choice = lowering.choice
     return explain(query, choice.pattern, choice.why, lowering.stages, runs, reads)

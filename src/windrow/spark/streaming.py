@@ -18,7 +18,8 @@ from windrow.engine.state.identity import describe
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import window_stages
-from windrow.planner.choice import Choice, choose_for_stream
+from windrow.planner.choice import Choice, choose
+from windrow.planner.plans import Resources
 from windrow.spark.bounded import Lowering
 from windrow.spark.cores import cores_of
 from windrow.spark.file_rows import FileRows
@@ -40,7 +41,7 @@ def plan(query: WindowQuery, df: DataFrame | FileRows, pattern: Pattern | None) 
     if pattern is not None:
         choice = Choice(pattern, "as given")
     else:
-        choice = choose_for_stream(query, cores_of(df.sparkSession))
+        choice = choose(query, Resources(cores_of(df.sparkSession), is_stream=True))
     return Lowering(choice, window_stages(query, choice.pattern))
 
 

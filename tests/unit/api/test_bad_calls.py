@@ -237,7 +237,16 @@ CHECKED: dict[str, Callable[..., Any]] = {
     },
     **{
         name: getattr(COUNTED, name)
-        for name in ("event_time", "window", "apply", "fold", "decompose", "using", "hint", "ordered")
+        for name in (
+            "event_time",
+            "window",
+            "apply",
+            "fold",
+            "decompose",
+            "using",
+            "hint",
+            "ordered",
+        )
     },
     **{
         f"Query.{name}": getattr(COUNTED, name)
