@@ -11,11 +11,15 @@ from windrow.core.errors import WindrowError, received
 from windrow.engine.joins.grid import Grid
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.terms.predicate import Predicate
+from windrow.planner.constants import Constants
+from windrow.planner.cost import optimal_degree
+from windrow.planner.plans import STREAM_WORKERS
 
 LayoutName = Literal["linear", "rectangular", "square"]
 Layout = LayoutName | tuple[int, int]
 LAYOUTS: tuple[LayoutName, ...] = get_args(LayoutName)
 Rates = tuple[float, float]
+_MOST_STREAM_WORKERS = 8 * STREAM_WORKERS
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,24 @@ def choose_grid(
             "leave out layout, partitions or degree.",
         )
     return GridChoice(grid, why if grid.n > 1 else "there is one worker")
+
+
+def stream_degree(query: JoinQuery, rates: Rates | None) -> int:
+    """How many workers a join of streams has, on any number of cores.
+
+    If the rates are known, and every row meets all rows of the other window, they are N_opt or
+    slightly more: the fewest that keep up. Their number is a power of two, which any number of
+    cores can share evenly.
+    """
+    if rates is None or _partitioning(query.on):
+        return STREAM_WORKERS
+    left, right = query.lengths
+    windows: Rates = left, right
+    if not query.by_count:
+        windows = rates[0] * left / 1e6, rates[1] * right / 1e6
+    # Beyond this, batches wait for the state of so many workers.
+    fewest = min(optimal_degree(rates, windows, Constants().pair / 1e6), _MOST_STREAM_WORKERS)
+    return 1 << (fewest - 1).bit_length()
 
 
 def choose_line(degree: int | None, cores: int) -> GridChoice:

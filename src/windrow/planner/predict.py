@@ -71,10 +71,9 @@ def _limit(pattern: Pattern, slowest: Phase, load: Load, resources: Resources) -
         return f"one worker {verb}s {rest}"
     if slowest.share <= 1 / min(slowest.n, resources.cores) + 0.05:
         busy = f"{slowest.n} workers {slowest.name}"
-        is_active = isinstance(pattern, WinFarm) and pattern.workers == "active"
-        if is_active and load.sent_to(pattern.n, pattern.batch) > load.rows:
+        if isinstance(pattern, WinFarm) and pattern.workers == "active":
             copies = load.sent_to(pattern.n, pattern.batch) / load.rows
-            return f"{busy}, and each row is sent {copies:.1f} times"
+            return f"{busy}, and each row is sent {copies:.1f} times" if copies > 1 else busy
         return busy
     return f"the busiest of {slowest.n} workers has {slowest.share:.0%} of the work"
 

@@ -55,7 +55,7 @@ def test_panes_with_less_than_a_row_are_not_computed_in_spark() -> None:
 def test_an_expensive_function_of_a_frequent_key_is_spread_by_windows(
     hints: dict[str, Any], is_stream: bool
 ) -> None:
-    query = whole(SLIDING).hint(**hints, rate=1_000_000, cost="20 ms")
+    query = whole(SLIDING).hint(**hints, rate=100_000, cost="20 ms")
     assert isinstance(chosen(query, Resources(2, is_stream=is_stream)).pattern, WinFarm)
 
 
