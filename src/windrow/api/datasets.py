@@ -21,7 +21,8 @@ from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern, WinSeq
 from windrow.patterns.windows import window_stages
-from windrow.planner.explain import explain
+from windrow.planner.decision import Decision
+from windrow.planner.in_process import decision_in_process
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -135,22 +136,24 @@ class DatasetSource:
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why: on the active Spark session, or else in process."""
         spark = _active_session()
-        if spark is not None:
-            from windrow.spark.explain import explain_lowering
-
-            rows = self.rows_on(spark, needed_columns(query), query.time)
-            print(explain_lowering(query, rows, pattern))
-            if with_spark:
-                self.to_df(query, pattern, spark, ordered=False, observation=None).explain()
-            return
-        if with_spark:
+        if spark is None and with_spark:
             rule = 'explain("spark") needs an active Spark session'
             raise WindrowError(rule, hint="make one, for example with wr.local_spark().")
-        why = "as given" if pattern else "in process there is one core"
-        pattern = pattern or WinSeq()
-        stages = window_stages(query, pattern, in_one_process=True)
+        print(self.decision(query, pattern).explain())
+        if with_spark:
+            self.to_df(query, pattern, spark, ordered=False, observation=None).explain()
+
+    def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
+        """What will run and why: on the active Spark session, or else in process."""
+        spark = _active_session()
+        if spark is not None:
+            from windrow.spark.explain import decision_of
+
+            return decision_of(
+                query, self.rows_on(spark, needed_columns(query), query.time), pattern
+            )
         reads = self.reading(needed_columns(query), query.time).describe(self.pieces)
-        print(explain(query, pattern, why, stages, "in this process", f"{reads}, batch by batch"))
+        return decision_in_process(query, pattern, "in this process", f"{reads}, batch by batch")
 
     @staticmethod
     def of(data: object) -> DatasetSource:

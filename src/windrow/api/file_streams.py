@@ -20,6 +20,7 @@ from windrow.patterns import Pattern
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
 
+    from windrow.planner.decision import Decision
     from windrow.spark.file_rows import FileRows
 
 _GLOBS = frozenset("{}[]*?\\")
@@ -123,6 +124,12 @@ class FileStreamSource:
         print(explain_lowering(query, self._rows(query), pattern))
         if with_spark:
             self.to_df(query, pattern, None, ordered=False, observation="explained").explain()
+
+    def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
+        """What will run and why, as it was decided."""
+        from windrow.spark.explain import decision_of
+
+        return decision_of(query, self._rows(query), pattern)
 
     def _rows(self, query: WindowQuery) -> FileRows:
         from windrow.spark.file_rows import FileRows

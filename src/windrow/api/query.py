@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from json import dumps
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 
@@ -315,10 +316,21 @@ class Query:
         self.source.check_checkpoint(self._complete(), self.pattern, path_of(location, "location"))
 
     @checks_call
-    def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
-        """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""
-        one_of(mode, ("simple", "spark"), "mode")
-        self.source.explain(self._complete(), self.pattern, with_spark=mode == "spark")
+    def explain(self, mode: Literal["simple", "spark", "cost", "json"] = "simple") -> None:
+        """Print what will run and why.
+
+        ``mode="spark"`` appends Spark's own plan. ``"cost"`` prints the plans that were weighed,
+        with their predicted throughput and what limits them. ``"json"`` prints all of it as data,
+        with a version.
+        """
+        one_of(mode, ("simple", "spark", "cost", "json"), "mode")
+        query = self._complete()
+        if mode == "cost":
+            print(self.source.decision(query, self.pattern).explain_cost())
+        elif mode == "json":
+            print(dumps(self.source.decision(query, self.pattern).as_data(), indent=2))
+        else:
+            self.source.explain(query, self.pattern, with_spark=mode == "spark")
 
     def _resolved(
         self, step: str, columns: tuple[Any, ...], at_least: int = 1

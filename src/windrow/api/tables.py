@@ -16,7 +16,8 @@ from windrow.engine.datasets.steps import Step
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern, WinSeq
 from windrow.patterns.windows import window_stages
-from windrow.planner.explain import explain
+from windrow.planner.decision import Decision
+from windrow.planner.in_process import decision_in_process
 
 
 class TableSource:
@@ -76,10 +77,11 @@ class TableSource:
         if with_spark:
             hint = "call explain(), or stream a DataFrame."
             raise WindrowError('explain("spark") needs a query over a DataFrame', "a table", hint)
-        why = "as given" if pattern else "in process there is one core"
-        pattern = pattern or WinSeq()
-        stages = window_stages(query, pattern, in_one_process=True)
-        print(explain(query, pattern, why, stages, "in this process"))
+        print(self.decision(query, pattern).explain())
+
+    def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
+        """What will run and why, as it was decided."""
+        return decision_in_process(query, pattern, "in this process")
 
     @staticmethod
     def of(data: object) -> TableSource | None:

@@ -59,21 +59,24 @@ def can_predict(statistics: Statistics) -> bool:
 
 
 def weigh(
-    query: WindowQuery, resources: Resources, statistics: Statistics = UNKNOWN
+    query: WindowQuery,
+    resources: Resources,
+    statistics: Statistics = UNKNOWN,
+    given: Plan | None = None,
 ) -> list[Prediction]:
     """All plans that may be the best one; the first is chosen, then the fastest come first.
 
-    The first is what the rules choose if no other plan is clearly faster, otherwise the simplest of
-    the fastest.
+    The first is the given plan. If there is none, it is what the rules choose unless another plan
+    is clearly faster, then the simplest of the fastest.
     """
     known = query.hints.or_else(statistics)
     load = load_of(query, known, resources.constants, is_stream=resources.is_stream)
-    usual = by_rules(query, resources).plan
-    plans = dict.fromkeys([usual, *plans_for(query, resources, load)])
+    first = given or by_rules(query, resources).plan
+    plans = dict.fromkeys([first, *plans_for(query, resources, load)])
     predictions = [predict(query, plan, load, resources) for plan in plans]
     least = min(p.seconds for p in predictions)
     chosen = predictions[0]
-    if chosen.seconds > least * WORTH_A_CHANGE:
+    if given is None and chosen.seconds > least * WORTH_A_CHANGE:
         # Simple plans come first.
         chosen = next(p for p in predictions if p.seconds <= least * ABOUT_EQUAL)
     others = (p for p in predictions if p is not chosen)

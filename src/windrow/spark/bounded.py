@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
+from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.control import TIME
 from windrow.engine.intake import window_tuples
 from windrow.engine.stages.nodes import Stages
@@ -33,19 +34,23 @@ class Lowering:
 
     choice: Choice
     stages: Stages
+    resources: Resources
+    sampled: Statistics = UNKNOWN
+    """What a sample of the input has told."""
 
 
 def plan(query: WindowQuery, df: DataFrame | SplitRows, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
-    if pattern is not None:
-        return Lowering(Choice(pattern, "as given"), window_stages(query, pattern))
     resources = resources_of(query, df)
+    if pattern is not None:
+        return Lowering(Choice(pattern, "as given"), window_stages(query, pattern), resources)
     choice = choose(query, resources)
-    if choice.native == "windows":
-        return Lowering(choice, Stages(()))
+    stages = Stages(())
     if choice.native == "panes":
-        return Lowering(choice, stages_over_panes(query, resources.cores if query.keys else 1))
-    return Lowering(choice, window_stages(query, choice.pattern))
+        stages = stages_over_panes(query, resources.cores if query.keys else 1)
+    elif choice.native is None:
+        stages = window_stages(query, choice.pattern)
+    return Lowering(choice, stages, resources)
 
 
 def resources_of(query: WindowQuery, df: DataFrame | SplitRows) -> Resources:

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
-from windrow.planner.explain import explain
+from windrow.planner.decision import Decision
 from windrow.spark import bounded, streaming
 from windrow.spark.file_rows import FileRows
 from windrow.spark.readers import reading_of
@@ -31,24 +31,40 @@ _STREAMED = (
 )
 
 
-def explain_lowering(
+def decision_of(
     query: WindowQuery, df: DataFrame | SplitRows | FileRows, pattern: Pattern | None
-) -> str:
-    """The window, what is computed, the pattern and its stages, and what runs where."""
-    reads = None if isinstance(df, DataFrame) else df.describe()
-    if isinstance(df, SplitRows):
-        lowering = bounded.plan(query, df, pattern)
-        runs = _NATIVE[lowering.choice.native]
-    elif isinstance(df, FileRows) or df.isStreaming:
+) -> Decision:
+    """What will run and why."""
+    if isinstance(df, FileRows) or (isinstance(df, DataFrame) and df.isStreaming):
         lowering = streaming.plan(query, df, pattern)
         stages = StagePlan.of(lowering.stages, query, is_stream=True)
         partitions = streaming.state_partitions(
             stages, df.sparkSession, is_given=pattern is not None
         )
         runs = _STREAMED.format(partitions=partitions, workers=stages.widest_state)
+        reads = None if isinstance(df, DataFrame) else df.describe()
     else:
-        reading = reading_of(query, df, pattern)
-        lowering, reads = bounded.plan(query, reading.rows, pattern), reading.reads
+        rows, reads = df, None
+        if isinstance(df, DataFrame):
+            reading = reading_of(query, df, pattern)
+            rows, reads = reading.rows, reading.reads
+        elif isinstance(df, SplitRows):
+            reads = df.describe()
+        lowering = bounded.plan(query, rows, pattern)
         runs = _NATIVE[lowering.choice.native]
-    choice = lowering.choice
-    return explain(query, choice.pattern, choice.why, lowering.stages, runs, reads)
+    return Decision(
+        query,
+        lowering.choice,
+        lowering.stages,
+        lowering.resources,
+        runs,
+        reads,
+        lowering.sampled,
+    )
+
+
+def explain_lowering(
+    query: WindowQuery, df: DataFrame | SplitRows | FileRows, pattern: Pattern | None
+) -> str:
+    """The window, what is computed, the pattern and its stages, and what runs where."""
+    return decision_of(query, df, pattern).explain()

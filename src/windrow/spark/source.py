@@ -17,9 +17,10 @@ from windrow.core.names import check_names, same_name
 from windrow.engine.joins.attributes import COLLATION
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
+from windrow.planner.decision import Decision
 from windrow.spark import bounded, streaming
 from windrow.spark.checkpoint import refuse_other_checkpoint
-from windrow.spark.explain import explain_lowering
+from windrow.spark.explain import decision_of, explain_lowering
 from windrow.spark.given_session import check_session
 from windrow.spark.readers import reading_of, scan_of
 from windrow.spark.rows import column as column_named
@@ -106,6 +107,10 @@ class DataFrameSource:
             # A name that no query before it has taken.
             observation = "explained" if self.df.isStreaming else None
             self.to_df(query, pattern, None, ordered=False, observation=observation).explain()
+
+    def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
+        """What will run and why, as it was decided."""
+        return decision_of(query, self.df, pattern)
 
     def written_as(self, names: Iterable[str]) -> DataFrameSource:
         """The source whose columns have these names, if only case tells theirs from them."""

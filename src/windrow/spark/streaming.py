@@ -38,11 +38,9 @@ from windrow.spark.watermark import Watermark
 
 def plan(query: WindowQuery, df: DataFrame | FileRows, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
-    if pattern is not None:
-        choice = Choice(pattern, "as given")
-    else:
-        choice = choose(query, Resources(cores_of(df.sparkSession), is_stream=True))
-    return Lowering(choice, window_stages(query, choice.pattern))
+    resources = Resources(cores_of(df.sparkSession), is_stream=True)
+    choice = choose(query, resources) if pattern is None else Choice(pattern, "as given")
+    return Lowering(choice, window_stages(query, choice.pattern), resources)
 
 
 def to_df(

@@ -1,0 +1,79 @@
+"""How a choice is explained: as a tree of plans, and as data."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+from windrow import functions as wf
+from windrow.patterns.windows import window_stages
+from windrow.planner.choice import choose
+from windrow.planner.decision import Decision
+from windrow.planner.plans import Resources
+
+TABLE = pa.table({"k": ["a"], "t": [1], "x": [1.0]})
+SLIDING: Any = wr.stream(TABLE).key_by("k").event_time("t").window(wr.TimeWindow("1 s", "10 ms"))
+WHOLE = SLIDING.apply(lambda w: {"n": len(w)}, "n bigint")
+
+
+def decide(query: Any, cores: int = 2) -> Decision:
+    complete, resources = query.window_query(), Resources(cores)
+    choice = choose(complete, resources)
+    return Decision(complete, choice, window_stages(complete, choice.pattern), resources, "here")
+
+
+def test_the_tree_shows_the_chosen_plan_and_each_rejected_one_with_a_reason() -> None:
+    text = decide(WHOLE.hint(keys=1, rate=1_000_000, cost="20 ms")).explain_cost()
+    chosen, known, on, _, *plans = text.split("\n")
+    assert chosen.startswith("chosen   WinFarm(n=2")
+    assert "predicted to be the fastest of 7 plans" in chosen
+    assert known == "known    keys 1, rate 1e+06, cost 20000"
+    assert on == "on       2 cores, bounded input"
+    names, reasons = plans[::2], plans[1::2]
+    assert [name[:4] for name in names] == ["  * ", *["  - "] * 6]
+    assert all("M rows/s, " in reason and " x the time: " in reason for reason in reasons)
+    farm = names.index("  - KeyFarm(n=2, inner=WinSeq(), level=0)")
+    assert reasons[farm].endswith("the busiest of 2 workers has 100% of the work")
+
+
+def test_without_statistics_the_tree_says_that_rules_choose() -> None:
+    text = decide(WHOLE).explain_cost()
+    assert "rules choose, and predictions assume ordinary rows; see hint()" in text
+    assert "\n  * KeyFarm(n=2, inner=WinSeq(), level=0)\n" in text
+
+
+def test_a_given_pattern_is_compared_with_the_others(capsys: Any) -> None:
+    WHOLE.using(wr.WinFarm(3)).explain("cost")
+    printed = capsys.readouterr().out
+    assert printed.startswith("chosen   WinFarm(n=3, inner=WinSeq(), workers='active', batch=1")
+    assert "\n  - WinSeq()\n" in printed
+
+
+def test_the_decision_is_also_data_with_a_version(capsys: Any) -> None:
+    SLIDING.agg(s=wf.sum("x")).hint(keys=10).explain("json")
+    data = json.loads(capsys.readouterr().out)
+    assert data["version"] == 1
+    assert data["keys"] == ["k"]
+    assert data["pattern"] == "WinSeq()"
+    assert data["statistics"] == {"keys": 10}
+    assert data["compute"] == "s=Sum('x')"
+    assert [plan["is_chosen"] for plan in data["plans"]] == [True]
+    assert data["plans"][0]["rows_per_second"] > 0
+
+
+def test_the_default_mode_is_the_simple_one(capsys: Any) -> None:
+    query = SLIDING.agg(s=wf.sum("x"))
+    query.explain()
+    simple = capsys.readouterr().out
+    query.explain("simple")
+    assert capsys.readouterr().out == simple
+    assert simple.startswith("window   TimeWindow(")
+
+
+def test_other_modes_are_refused() -> None:
+    with pytest.raises(wr.WindrowError, match='mode must be "simple", "spark", "cost" or "json"'):
+        SLIDING.agg(s=wf.sum("x")).explain("long")
