@@ -155,6 +155,19 @@ class DatasetSource:
         reads = self.reading(needed_columns(query), query.time).describe(self.pieces)
         return decision_in_process(query, pattern, "in this process", f"{reads}, batch by batch")
 
+    def sample(self, rows: int) -> DatasetSource:
+        """A source over the first rows."""
+        return DatasetSource(ds.dataset(self.dataset.head(rows)))
+
+    def run(self, query: WindowQuery, pattern: Pattern | None) -> None:
+        """Compute all results and forget them: on the active Spark session, or in process."""
+        spark = _active_session()
+        if spark is None:
+            self.collect(query, pattern, ordered=False)
+            return
+        df = self.to_df(query, pattern, spark, ordered=False, observation=None)
+        df.write.format("noop").mode("overwrite").save()
+
     @staticmethod
     def of(data: object) -> DatasetSource:
         """The source for a dataset."""

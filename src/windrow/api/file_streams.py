@@ -11,7 +11,7 @@ from pyarrow import fs
 
 from windrow.api.datasets import DatasetSource, dataset_at
 from windrow.core.checks import path_of, positive_count
-from windrow.core.errors import WindrowError, received
+from windrow.core.errors import WindrowError, received, unsampled
 from windrow.engine.datasets.folder import Folder
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
@@ -130,6 +130,14 @@ class FileStreamSource:
         from windrow.spark.explain import decision_of
 
         return decision_of(query, self._rows(query), pattern)
+
+    def sample(self, rows: int) -> NoReturn:
+        """Always raises: a stream has no end."""
+        raise unsampled("a stream of files")
+
+    def run(self, query: WindowQuery, pattern: Pattern | None) -> NoReturn:
+        """Always raises: a stream has no end."""
+        raise unsampled("a stream of files")
 
     def _rows(self, query: WindowQuery) -> FileRows:
         from windrow.spark.file_rows import FileRows

@@ -123,6 +123,8 @@ class Query:
     pattern: Pattern | None = None
     is_ordered: bool = False
     hints: Statistics = UNKNOWN
+    tuning: pa.Table | None = field(default=None, repr=False, compare=False)
+    """What ``tune`` has measured: the plans it tried, the fastest first."""
 
     @checks_call
     def key_by(self, *columns: str | Column) -> Query:

@@ -61,6 +61,12 @@ class Source(Protocol):
     def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
         """What will run and why, as it was decided."""
 
+    def sample(self, rows: int) -> Source:
+        """A source over so many of its rows; raises if it has no end."""
+
+    def run(self, query: WindowQuery, pattern: Pattern | None) -> None:
+        """Compute all results and forget them."""
+
 
 def source_of(data: object, step: str) -> Source:
     """The source for data of any supported type; ``step`` names the caller in errors."""

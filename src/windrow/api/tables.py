@@ -83,6 +83,14 @@ class TableSource:
         """What will run and why, as it was decided."""
         return decision_in_process(query, pattern, "in this process")
 
+    def sample(self, rows: int) -> TableSource:
+        """A source over the first rows."""
+        return TableSource(self.table.slice(0, rows))
+
+    def run(self, query: WindowQuery, pattern: Pattern | None) -> None:
+        """Compute all results and forget them."""
+        self.collect(query, pattern, ordered=False)
+
     @staticmethod
     def of(data: object) -> TableSource | None:
         """The source for a PyArrow table, a record batch or a dict of arrays; otherwise None."""

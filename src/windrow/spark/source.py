@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from windrow.core.errors import WindrowError
+from windrow.core.errors import WindrowError, unsampled
 from windrow.core.names import check_names, same_name
 from windrow.engine.joins.attributes import COLLATION
 from windrow.engine.window_query import WindowQuery
@@ -20,6 +20,7 @@ from windrow.patterns import Pattern
 from windrow.planner.decision import Decision
 from windrow.spark import bounded, streaming
 from windrow.spark.checkpoint import refuse_other_checkpoint
+from windrow.spark.cores import cores_of
 from windrow.spark.explain import decision_of, explain_lowering
 from windrow.spark.given_session import check_session
 from windrow.spark.readers import reading_of, scan_of
@@ -111,6 +112,18 @@ class DataFrameSource:
     def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
         """What will run and why, as it was decided."""
         return decision_of(query, self.df, pattern)
+
+    def sample(self, rows: int) -> DataFrameSource:
+        """A source over some of the rows, in as many partitions as there are cores."""
+        if self.df.isStreaming:
+            raise unsampled("a stream")
+        some = self.df.limit(rows).repartition(cores_of(self.df.sparkSession))
+        return DataFrameSource(some.localCheckpoint(), self.is_case_sensitive)
+
+    def run(self, query: WindowQuery, pattern: Pattern | None) -> None:
+        """Compute all results and forget them."""
+        df = self.to_df(query, pattern, None, ordered=False, observation=None)
+        df.write.format("noop").mode("overwrite").save()
 
     def written_as(self, names: Iterable[str]) -> DataFrameSource:
         """The source whose columns have these names, if only case tells theirs from them."""

@@ -132,6 +132,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "using": (COUNTED.using, {"pattern": LINE}),
     "hint": (COUNTED.hint, {"keys": 10, "skew": 0.5, "rate": 1000, "cost": "20 us"}),
     "explain": (COUNTED.explain, {"mode": "simple"}),
+    "tune": (wr.tune, {"query": COUNTED, "sample": TABLE}),
     "join": (
         join,
         {
@@ -193,6 +194,7 @@ ACCEPTED: dict[str, dict[str, set[str]]] = {
         "rate": {"None", "2.5", "huge", *COUNT},
         "cost": {"None", *DURATION},
     },
+    "tune": {"sample": {"None"}},
     "join": {
         "within": COUNT,
         "delay": {"0", "no time", *DURATION},
@@ -233,7 +235,7 @@ CHECKED: dict[str, Callable[..., Any]] = {
     **{name: getattr(wf, name) for name in wf.__all__},
     **{
         name: getattr(wr, name)
-        for name in ("stream", "join", "equi", "theta", "local_spark", "configure")
+        for name in ("stream", "join", "equi", "theta", "local_spark", "configure", "tune")
     },
     **{
         name: getattr(COUNTED, name)
