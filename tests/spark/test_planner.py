@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -12,6 +14,7 @@ import windrow as wr
 from tests.spark.test_windows_equal_sparks_own import random_table
 from windrow import functions as wf
 from windrow.api import tuning
+from windrow.engine.datasets import sampling
 
 pytestmark = pytest.mark.spark
 
@@ -84,3 +87,19 @@ def test_tune_runs_plans_on_spark(
     assert fastest == plans[0]
     with pytest.raises(wr.WindrowError, match="over a stream on a sample only; got a stream"):
         wr.tune(over_a_stream(spark))
+
+
+def test_large_files_tell_their_statistics(
+    spark: SparkSession, capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pq.write_table(random_table(0), tmp_path / "rows.parquet")
+    scanned = spark.read.parquet(str(tmp_path)).withColumnsRenamed({"k": "key", "ts": "at"})
+    renamed = wr.stream(scanned).key_by("key").event_time("at")
+    sources: list[Any] = [base_over(spark.read.parquet(str(tmp_path))), renamed]
+    for base in sources:
+        query = base.window(wr.TimeWindow("1 s")).apply(lambda w: {"n": len(w)}, "n bigint")
+        with monkeypatch.context() as small:
+            assert decided(query, capsys)["statistics"] == {}
+            small.setattr(sampling, "LEAST_BYTES", 0)
+            found = decided(query, capsys)["statistics"]
+        assert (found["keys"], found["rows"]) == (3, 400)

@@ -11,11 +11,13 @@ from pyspark.sql import functions as F
 
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.control import TIME
+from windrow.engine.datasets.sampling import sampled
 from windrow.engine.intake import window_tuples
 from windrow.engine.stages.nodes import Stages
 from windrow.engine.window_query import ID, WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import stages_over_panes, window_stages
+from windrow.patterns.workers import can_keep_panes, is_told_by_time
 from windrow.planner.choice import Choice, choose
 from windrow.planner.plans import Resources
 from windrow.spark import native
@@ -44,13 +46,25 @@ def plan(query: WindowQuery, df: DataFrame | SplitRows, pattern: Pattern | None)
     resources = resources_of(query, df)
     if pattern is not None:
         return Lowering(Choice(pattern, "as given"), window_stages(query, pattern), resources)
-    choice = choose(query, resources)
+    statistics = statistics_of(query, df, resources)
+    choice = choose(query, resources, statistics)
     stages = Stages(())
     if choice.native == "panes":
         stages = stages_over_panes(query, resources.cores if query.keys else 1)
     elif choice.native is None:
         stages = window_stages(query, choice.pattern)
-    return Lowering(choice, stages, resources)
+    return Lowering(choice, stages, resources, statistics)
+
+
+def statistics_of(
+    query: WindowQuery, df: DataFrame | SplitRows, resources: Resources
+) -> Statistics:
+    """What a sample of files tells, if it can change the choice; other rows would cost a job."""
+    is_cheap = can_keep_panes(query) and is_told_by_time(query.model)
+    if not isinstance(df, SplitRows) or not query.keys or resources.cores == 1 or is_cheap:
+        return UNKNOWN
+    names = dict(zip(df.columns, df.sources or df.scan.columns, strict=True))
+    return sampled(query, df.scan, [p for split in df.splits for p in split.pieces], names)
 
 
 def resources_of(query: WindowQuery, df: DataFrame | SplitRows) -> Resources:
