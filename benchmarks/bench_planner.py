@@ -2,8 +2,8 @@
 
 Run with ``make bench-planner``, or ``python -m benchmarks.bench_planner [rows [names]]``, where a
 query runs if its name contains one of the names. The planner is told the number of keys, the share
-of the most frequent one, the rate and the cost of the function. Each of the best plans by prediction
-runs on Spark, in turn, and its results must be those of the others.
+of the most frequent one, the rate and the cost of the function. The best plans by prediction run on
+Spark, one after the other, and must give the same results.
 
 The input is a cached DataFrame, which tasks cannot read by themselves.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -24,6 +24,7 @@ import windrow as wr
 from benchmarks.bench_batch import steps_in
 from windrow import functions as wf
 from windrow.core.models import WindowModel
+from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.planner.choice import choose, weigh
 from windrow.planner.plans import Plan
 from windrow.spark.bounded import resources_of
@@ -112,7 +113,7 @@ class Cases:
         return wr.TimeWindow(apart * keys * 4, apart * keys)
 
     def _busy(self, cost: int, rows: float) -> Callable[[wr.Window], dict[str, float]]:
-        """A function that takes so many microseconds per window on average, in equal parts a row."""
+        """A function of so many microseconds per window on average, the same for each row."""
         per_row = self.loops[cost] / rows
 
         def busy(window: wr.Window) -> dict[str, float]:
@@ -137,7 +138,7 @@ def try_plans(case: Case) -> tuple[float, list[float]]:
     query = case.query.window_query()
     resources = resources_of(query, case.query.source.df)
     chosen = choose(query, resources).plan
-    predictions = weigh(query, resources)
+    predictions = weigh(query, resources, Statistics(rows=case.rows), chosen)
     limit = FAR_OFF * min(p.seconds for p in predictions)
     tried = {p.plan: p for p in predictions if p.seconds < limit or p.plan == chosen}
     runs = {plan: _with(case.query, plan) for plan in list(tried)[:MOST_PLANS]}
@@ -152,11 +153,10 @@ def try_plans(case: Case) -> tuple[float, list[float]]:
         raise AssertionError(f"{case.name}: the plans disagree")
     best = min(times, key=lambda plan: times[plan])
     ratio = times[chosen] / times[best]
-    scale = case.rows  # Predictions are made for the number of rows that is told, or assumed.
     errors = []
     print(f"{case.name}: chosen {chosen.describe()}, {ratio:.2f} x the best, {best.describe()}")
     for plan in sorted(times, key=lambda plan: times[plan]):
-        predicted = scale / tried[plan].rows_per_second
+        predicted = tried[plan].seconds
         errors.append(abs(predicted - times[plan]) / times[plan])
         print(f"    {times[plan]:6.2f} s, predicted {predicted:6.2f} s  {plan.describe()}")
     sys.stdout.flush()
@@ -165,10 +165,6 @@ def try_plans(case: Case) -> tuple[float, list[float]]:
 
 def _with(query: Any, plan: Plan) -> wr.Query:
     """The query with this plan; what Spark computes itself is chosen if nothing is hinted."""
-    from dataclasses import replace
-
-    from windrow.core.statistics import UNKNOWN
-
     if plan.native is not None:
         found: wr.Query = replace(query, hints=UNKNOWN)
         return found

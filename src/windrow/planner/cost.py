@@ -170,8 +170,8 @@ def optimal_degree(rates: tuple[float, float], windows: tuple[float, float], t_o
     4
     """
     hits = 1.0
-    needed = greatest_bandwidth(rates, windows, hits) / offered_bandwidth(1, t_on, hits)
-    return max(1, math.ceil(needed))
+    greatest, of_one = greatest_bandwidth(rates, windows, hits), offered_bandwidth(1, t_on, hits)
+    return max(1, math.ceil(join_scalability(greatest, of_one)))
 
 
 def latency_of_side(other_window: float, parts: int, t_on: float) -> float:

@@ -12,7 +12,7 @@ from windrow.engine.joins.grid import Grid
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.terms.predicate import Predicate
 from windrow.planner.constants import Constants
-from windrow.planner.cost import optimal_degree
+from windrow.planner.cost import join_latency, optimal_degree
 from windrow.planner.plans import STREAM_WORKERS
 
 LayoutName = Literal["linear", "rectangular", "square"]
@@ -113,7 +113,8 @@ def rectangle(n: int, rates: Rates) -> tuple[int, int]:
 
     def cost(layout: tuple[int, int]) -> tuple[float, float]:
         m, columns = layout
-        return columns * left + m * right, 1 / columns + 1 / m
+        # The windows have as many rows as the rates say; their length does not matter here.
+        return columns * left + m * right, join_latency(layout, rates, rates, 1.0)
 
     return min(((m, n // m) for m in range(1, n + 1) if n % m == 0), key=cost)
 

@@ -12,7 +12,15 @@ from windrow.core.models import Axis
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 from windrow.patterns.workers import is_told_by_time
-from windrow.planner.cost import largest_share, makespan, rows_sent_per_window, windows_share
+from windrow.planner.cost import (
+    key_farm_limit,
+    largest_share,
+    makespan,
+    pane_gain,
+    partition_imbalance,
+    rows_sent_per_window,
+    windows_share,
+)
 from windrow.planner.load import Load
 from windrow.planner.plans import Plan, Resources
 
@@ -69,13 +77,24 @@ def _limit(pattern: Pattern, slowest: Phase, load: Load, resources: Resources) -
     if slowest.n == 1:
         verb, _, rest = slowest.name.partition(" ")
         return f"one worker {verb}s {rest}"
-    if slowest.share <= 1 / min(slowest.n, resources.cores) + 0.05:
-        busy = f"{slowest.n} workers {slowest.name}"
-        if isinstance(pattern, WinFarm) and pattern.workers == "active":
-            copies = load.sent_to(pattern.n, pattern.batch) / load.rows
-            return f"{busy}, and each row is sent {copies:.1f} times" if copies > 1 else busy
-        return busy
-    return f"the busiest of {slowest.n} workers has {slowest.share:.0%} of the work"
+    if slowest.share > 1 / min(slowest.n, resources.cores) + 0.05:
+        return _uneven(pattern, slowest, load)
+    busy = f"{slowest.n} workers {slowest.name}"
+    if isinstance(pattern, WinFarm) and pattern.workers == "active":
+        copies = load.sent_to(pattern.n, pattern.batch) / load.rows
+        return f"{busy}, and each row is sent {copies:.1f} times" if copies > 1 else busy
+    return busy
+
+
+def _uneven(pattern: Pattern, slowest: Phase, load: Load) -> str:
+    """Why one worker has more to do than the others, in words."""
+    uneven = f"the busiest of {slowest.n} workers has {slowest.share:.0%} of the work"
+    if not isinstance(pattern, KeyFarm):
+        return uneven
+    times = partition_imbalance(pattern.n, load.keys, load.skew)
+    limit = key_farm_limit(load.skew)
+    fair = f"{uneven}, {times:.1f} times its fair share"
+    return f"{fair}; its keys allow a speedup of {limit:.1f}" if limit < 2 * pattern.n else fair
 
 
 class _Phases:
@@ -197,11 +216,12 @@ class _Phases:
 
     def _pane_farm(self, pattern: PaneFarm, n: int, share: float, rows: float) -> list[Phase]:
         c, load = self.constants, self.load
-        t_g = load.per_window / load.panes_per_window
+        copies = rows / load.rows
         pane_work = rows * (c.keep + load.per_row) + self._state(rows)
-        pieces = load.panes * rows / load.rows
-        pane_work += pieces * (c.piece + (0.0 if load.needs_all_rows else t_g))
-        sent = load.panes_sent_to(pattern.wlq) * rows / load.rows
+        pane_work += load.panes * copies * c.piece
+        if not load.needs_all_rows:
+            pane_work += copies * self._shared_by_windows()
+        sent = load.panes_sent_to(pattern.wlq) * copies
         window_work = sent * c.piece + load.windows * c.window + self._state(sent)
         if load.needs_all_rows:
             # Panes send their rows, and the windows are computed of these.
@@ -219,12 +239,18 @@ class _Phases:
             Phase("compute windows over panes", window_work, n * wlq, of_windows),
         ]
 
+    def _shared_by_windows(self) -> float:
+        """What the function costs if windows share the results of panes."""
+        c, load = self.constants, self.load
+        new_panes = load.panes / load.windows
+        t_g = new_panes * load.per_window / load.panes_per_window
+        gain = pane_gain(max(1.0, load.panes_per_window / new_panes), t_g, c.piece)
+        return load.windows * load.per_window / gain
+
     def _map_reduce(self, pattern: WinMapReduce, n: int, share: float) -> list[Phase]:
         c, load = self.constants, self.load
-        of_maps, of_reduces = (
-            share / pattern.map,
-            share * windows_share(pattern.reduce, load.windows),
-        )
+        of_maps = share / pattern.map
+        of_reduces = share * windows_share(pattern.reduce, load.windows)
         if load.needs_all_rows and is_told_by_time(self.query.model):
             sent = load.sent_to(pattern.reduce)
             work = self._held(sent) + load.windows * (c.window + load.per_window)

@@ -100,7 +100,9 @@ def test_hints_come_before_what_is_sampled() -> None:
 def test_the_reason_names_what_limits_a_plan() -> None:
     query = whole(SLIDING).hint(keys=1, rate=1_000_000, cost="20 ms")
     found = predicted(query, Resources(2))
-    assert found[Plan(wr.KeyFarm(2))].limit == "the busiest of 2 workers has 100% of the work"
+    uneven = "the busiest of 2 workers has 100% of the work, 2.0 times its fair share"
+    speedup = "its keys allow a speedup of 1.0"
+    assert found[Plan(wr.KeyFarm(2))].limit == f"{uneven}; {speedup}"
     assert found[Plan(wr.WinSeq())].limit == "one worker computes windows"
     assert "each row is sent 2.0 times" in found[Plan(WinFarm(2, level=2))].limit
 

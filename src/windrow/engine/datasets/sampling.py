@@ -86,7 +86,7 @@ def _bytes_of(piece: Piece) -> float:
     metadata = piece.fragment.metadata
     sizes = [metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)]
     own: int = sum(sizes[i] for i in piece.row_groups)
-    return piece.stamp.size * (own / max(1, sum(sizes)))
+    return float(piece.stamp.size * own / max(1, sum(sizes)))
 
 
 def _keys_of(table: pa.Table, columns: list[str], rows: int) -> tuple[int, float]:
