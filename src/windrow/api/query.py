@@ -334,6 +334,14 @@ class Query:
         else:
             self.source.explain(query, self.pattern, with_spark=mode == "spark")
 
+    def _repr_html_(self) -> str | None:
+        """What notebooks show: the decision and its plans; nothing of a query that lacks a step."""
+        if self.model is None or self.computation is None:
+            return None
+        from windrow.planner.picture import as_html
+
+        return as_html(self.source.decision(self._complete(), self.pattern))
+
     def _resolved(
         self, step: str, columns: tuple[Any, ...], at_least: int = 1
     ) -> tuple[Query, tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import pyarrow as pa
 import pytest
@@ -13,6 +14,7 @@ from windrow import functions as wf
 from windrow.patterns.windows import window_stages
 from windrow.planner.choice import choose
 from windrow.planner.decision import Decision
+from windrow.planner.picture import as_svg
 from windrow.planner.plans import Resources
 
 TABLE = pa.table({"k": ["a"], "t": [1], "x": [1.0]})
@@ -77,3 +79,23 @@ def test_the_default_mode_is_the_simple_one(capsys: Any) -> None:
 def test_other_modes_are_refused() -> None:
     with pytest.raises(wr.WindrowError, match='mode must be "simple", "spark", "cost" or "json"'):
         SLIDING.agg(s=wf.sum("x")).explain("long")
+
+
+def test_a_notebook_shows_the_plans_as_bars() -> None:
+    decision = decide(WHOLE.hint(keys=1, rate=1_000_000, cost="20 ms"))
+    root = fromstring(as_svg(decision.predictions()))
+    bars = root.findall(".//{*}rect")
+    widths = [int(bar.attrib["width"]) for bar in bars]
+    assert len(bars) == 7
+    assert [bar.attrib["fill"] for bar in bars[:2]] == ["#2a7de1", "#b8c4d0"]
+    assert widths[1:] == sorted(widths[1:], reverse=True)
+    titles = [title.text for title in root.findall(".//{*}title")]
+    assert "one worker computes windows" in titles
+
+
+def test_a_notebook_shows_what_runs_once_the_query_is_complete() -> None:
+    assert SLIDING._repr_html_() is None
+    shown = SLIDING.agg(s=wf.sum("x"))._repr_html_()
+    assert shown.startswith("<pre>window   TimeWindow(")
+    assert "s=Sum(&#x27;x&#x27;)" in shown
+    assert "<svg" in shown
