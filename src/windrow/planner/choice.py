@@ -71,8 +71,8 @@ def weigh(
     """
     known = query.hints.or_else(statistics)
     load = load_of(query, known, resources.constants, is_stream=resources.is_stream)
-    first = given or by_rules(query, resources).plan
-    plans = dict.fromkeys([first, *plans_for(query, resources, load)])
+    usual = by_rules(query, resources).plan
+    plans = dict.fromkeys([given or usual, usual, *plans_for(query, resources, load)])
     predictions = [predict(query, plan, load, resources) for plan in plans]
     least = min(p.seconds for p in predictions)
     chosen = predictions[0]

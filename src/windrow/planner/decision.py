@@ -81,6 +81,7 @@ class Decision:
                     "is_chosen": number == 0,
                     "seconds": p.seconds,
                     "rows_per_second": p.rows_per_second,
+                    "held": p.held,
                     "limit": p.limit,
                 }
                 for number, p in enumerate(self.predictions())
@@ -103,4 +104,5 @@ def _line(mark: str, prediction: Prediction, chosen: Prediction) -> str:
     rate = prediction.rows_per_second / 1e6
     times = prediction.seconds / chosen.seconds
     plan = prediction.plan.describe()
-    return f"  {mark} {plan}\n      {rate:.3g} M rows/s, {times:.2f} x the time: {prediction.limit}"
+    predicted = f"{rate:.3g} M rows/s, {times:.2f} x the time, holds {prediction.held:.3g}"
+    return f"  {mark} {plan}\n      {predicted}: {prediction.limit}"

@@ -16,6 +16,7 @@ from windrow.planner.cost import (
     key_farm_limit,
     largest_share,
     makespan,
+    multicast,
     pane_gain,
     partition_imbalance,
     rows_sent_per_window,
@@ -55,6 +56,8 @@ class Prediction:
     plan: Plan
     seconds: float
     rows_per_second: float
+    held: float
+    """How many rows, or partials of panes, workers hold at once for open windows."""
     limit: str
 
 
@@ -67,7 +70,21 @@ def predict(query: WindowQuery, plan: Plan, load: Load, resources: Resources) ->
     limit = _limit(plan.pattern, slowest, load, resources)
     if plan.native == "panes" and load.rows_per_pane < 2:
         limit = f"a pane holds {load.rows_per_pane:.1f} rows, so Spark merges few of them"
-    return Prediction(plan, seconds, load.rows / seconds, limit)
+    return Prediction(plan, seconds, load.rows / seconds, _held_by(plan, load), limit)
+
+
+def _held_by(plan: Plan, load: Load) -> float:
+    """The rows or partials of one window per key; copies of them in a window farm."""
+    pattern = plan.pattern
+    if plan.native == "windows":
+        return 0.0
+    if plan.native == "panes" or load.keeps_panes:
+        held, copies = load.keys * load.panes_per_window, load.panes_per_window
+    else:
+        held, copies = load.keys * load.rows_per_window, load.windows_per_row
+    if isinstance(pattern, WinFarm) and pattern.workers == "active":
+        held *= multicast(pattern.n, copies, pattern.batch)
+    return min(held, load.rows) if plan.native is None else held
 
 
 def _limit(pattern: Pattern, slowest: Phase, load: Load, resources: Resources) -> str:

@@ -135,3 +135,12 @@ def test_every_plan_that_is_weighed_is_legal() -> None:
                 for prediction in weigh(query.window_query(), resources):
                     query.using(prediction.plan.pattern)
                     assert prediction.rows_per_second > 0
+
+
+def test_a_window_farm_holds_copies_and_panes_hold_less_than_rows() -> None:
+    on = Resources(4)
+    rows = predicted(whole(SLIDING).hint(keys=10, rate=100_000), on)
+    assert rows[Plan(wr.KeyFarm(4))].held == pytest.approx(100_000)
+    assert rows[Plan(WinFarm(4, level=2))].held == pytest.approx(400_000)
+    panes = predicted(SLIDING.agg(**COUNTS).hint(keys=10, rate=100_000), on)
+    assert panes[Plan(wr.KeyFarm(4))].held == pytest.approx(1000)

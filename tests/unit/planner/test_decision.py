@@ -37,7 +37,7 @@ def test_the_tree_shows_the_chosen_plan_and_each_rejected_one_with_a_reason() ->
     assert on == "on       2 cores, bounded input"
     names, reasons = plans[::2], plans[1::2]
     assert [name[:4] for name in names] == ["  * ", *["  - "] * 6]
-    assert all("M rows/s, " in reason and " x the time: " in reason for reason in reasons)
+    assert all("M rows/s, " in reason and " x the time, holds " in reason for reason in reasons)
     farm = names.index("  - KeyFarm(n=2, inner=WinSeq(), level=0)")
     assert "the busiest of 2 workers has 100% of the work" in reasons[farm]
 
