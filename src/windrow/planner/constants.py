@@ -9,11 +9,12 @@ from dataclasses import dataclass
 class Constants:
     """Times of one core, in microseconds.
 
-    The defaults are CPU times with PySpark 4.3 on two cores of an x86 server: those of the engine
-    measured in process, those of Spark from jobs with and without the step.
+    The defaults come from CPU times with PySpark 4.3 on two cores of an x86 server: those of the
+    engine measured in process, those of Spark from jobs with and without the step. Handing rows
+    over takes about twice its CPU time, as two processes wait for each other.
     """
 
-    hand_over: float = 0.9
+    hand_over: float = 0.4
     """A row with four columns from the JVM to Python."""
     read: float = 0.12
     """A row that a task reads from a Parquet file itself."""
@@ -23,29 +24,31 @@ class Constants:
     """A row that a worker sorts into the window buffer of its key."""
     reduce: float = 0.03
     """A row that is added to the partials of its pane."""
-    piece: float = 0.25
+    piece: float = 0.35
     """A partial of a pane or of a part of a window: made, sent or merged."""
-    window: float = 0.4
+    window: float = 0.45
     """A window that fires, with a built-in function, and its result on the way back to Spark."""
-    call: float = 5.0
+    call: float = 8.0
     """A window of which a user's function is called."""
     fold: float = 2.0
     """A row of a window that goes through a user's ``update``, or through ``lift``."""
     of_few: float = 0.05
     """A row for a function whose partials are small, such as a variance, beside keeping it."""
-    of_all: float = 0.25
+    of_all: float = 0.15
     """A row for a function that needs all rows, such as a median, beside keeping it."""
-    native_row: float = 0.25
+    native_row: float = 0.08
     """A row that Spark's own aggregation takes in."""
-    native_group: float = 1.6
+    native_group: float = 1.25
     """A group of that aggregation: shuffled, merged and, if it is a pane, handed over."""
     pair: float = 0.004
     """T_on: a pair of rows that a join's predicate is evaluated on."""
     state: float = 0.2
     """A row or a partial that a worker on a stream writes to its state."""
-    stage: float = 150_000
+    job: float = 400_000
+    """A query over bounded input, whatever its plan: Spark plans it and starts its first tasks."""
+    stage: float = 50_000
     """A stage of tasks: it is scheduled, and its Python workers are set to work."""
-    task: float = 40_000
+    task: float = 100_000
     """A task of a stage."""
     batch: float = 300_000
     """A stateful stage in one micro-batch."""

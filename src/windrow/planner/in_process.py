@@ -10,7 +10,7 @@ from windrow.planner.constants import Constants
 from windrow.planner.decision import Decision
 from windrow.planner.plans import Resources
 
-IN_PROCESS = Constants(hand_over=0.0, read=0.05, exchange=0.02, stage=0.0, task=0.0, batch=0.0)
+IN_PROCESS = Constants(hand_over=0.0, read=0.05, exchange=0.02, job=0.0, stage=0.0, task=0.0)
 """What steps cost where workers share the rows."""
 
 

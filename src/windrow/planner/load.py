@@ -12,7 +12,7 @@ from windrow.patterns.workers import can_keep_panes, is_told_by_time, needs_all_
 from windrow.planner.constants import Constants
 from windrow.planner.cost import key_share, multicast, share_of_filled
 
-ROWS = 10_000_000
+ROWS = 2_000_000
 """The rows of a bounded input if their number is not known."""
 BATCH_SECONDS = 1.0
 """How much of a stream one micro-batch is taken to hold."""

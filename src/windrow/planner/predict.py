@@ -65,7 +65,8 @@ def predict(query: WindowQuery, plan: Plan, load: Load, resources: Resources) ->
     """How long the plan takes for this load, and what limits it."""
     phases = _Phases(query, load, resources).of(plan)
     times = [phase.time(resources) for phase in phases]
-    seconds = sum(times) / 1e6
+    fixed = 0.0 if resources.is_stream else resources.constants.job
+    seconds = (fixed + sum(times)) / 1e6
     slowest = phases[times.index(max(times))]
     limit = _limit(plan.pattern, slowest, load, resources)
     if plan.native == "panes" and load.rows_per_pane < 2:
@@ -186,11 +187,12 @@ class _Phases:
         per_row = c.reduce if load.keeps_panes else c.keep + load.per_row
         return rows * per_row + self._state(rows)
 
-    def _rankers(self, n: int, share: float) -> list[Phase]:
+    def _rankers(self, n: int, share: float, sent: float) -> list[Phase]:
+        """If ranks are needed to route rows: workers that rank them and send copies of them."""
         c, load = self.constants, self.load
         if self.query.model.axis is not Axis.RANK:
             return []
-        work = load.rows * (c.keep + c.exchange)
+        work = load.rows * (c.exchange + c.keep) + sent * c.exchange
         return [Phase("rank all rows", work, n, share)]
 
     def _win_farm(self, pattern: WinFarm) -> list[Phase]:
@@ -208,7 +210,7 @@ class _Phases:
             computing = Phase("compute windows over panes", work, n, share)
             return [self._reducing_intake(sent), computing]
         sent = load.sent_to(n, pattern.batch)
-        rankers = self._rankers(1, 1.0)
+        rankers = self._rankers(1, 1.0, sent)
         work = self._held(sent) + results
         return [
             self._intake(load.rows if rankers else sent),
@@ -248,7 +250,7 @@ class _Phases:
         plq, wlq = pattern.plq, pattern.wlq
         of_panes = share * windows_share(plq, load.panes)
         of_windows = share * windows_share(wlq, load.windows)
-        rankers = self._rankers(n, share)
+        rankers = self._rankers(n, share, rows)
         return [
             self._intake(rows),
             *rankers,
