@@ -34,7 +34,7 @@ CORES = 2
 WINDOWS = 20_000
 """About how many windows a query has."""
 KEYS = 1000
-MOST_PLANS = 6
+MOST_PLANS = 5
 FAR_OFF = 4.0
 """Plans that are predicted to take so many times as long as the best one are not tried."""
 REPEATS = 2

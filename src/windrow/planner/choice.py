@@ -21,6 +21,8 @@ from windrow.planner.predict import Prediction, predict
 
 WORTH_A_CHANGE = 1.1
 """How many times faster a prediction must be to replace what the rules choose."""
+WORTH_A_CHANGE_UNASKED = 1.25
+"""The same if the user gives no hint: a sample does not tell the cost of the function."""
 
 
 ABOUT_EQUAL = 1.05
@@ -76,7 +78,8 @@ def weigh(
     predictions = [predict(query, plan, load, resources) for plan in plans]
     least = min(p.seconds for p in predictions)
     chosen = predictions[0]
-    if given is None and chosen.seconds > least * WORTH_A_CHANGE:
+    worth = WORTH_A_CHANGE if can_predict(query.hints) else WORTH_A_CHANGE_UNASKED
+    if given is None and chosen.seconds > least * worth:
         # Simple plans come first.
         chosen = next(p for p in predictions if p.seconds <= least * ABOUT_EQUAL)
     others = (p for p in predictions if p is not chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.stages.nodes import Stages
@@ -12,6 +12,8 @@ from windrow.planner.explain import explain, function_of
 from windrow.planner.plans import Resources
 from windrow.planner.predict import Prediction
 
+SCALES = (4, 64, 1024)
+"""Numbers of cores for which it is said what would be chosen."""
 VERSION = 1
 """The version of the decision as data. It counts up if a field changes its meaning or goes."""
 
@@ -31,6 +33,9 @@ class Decision:
     sampled: Statistics = UNKNOWN
     """What a sample of the input has told."""
 
+    runs_here: bool = False
+    """Whether it runs in this process, where there is one core."""
+
     @property
     def statistics(self) -> Statistics:
         return self.query.hints.or_else(self.sampled)
@@ -38,6 +43,13 @@ class Decision:
     def predictions(self) -> list[Prediction]:
         """What was chosen, then the others, the fastest first."""
         return weigh(self.query, self.resources, self.sampled, self.choice.plan)
+
+    def scaling(self) -> dict[int, Prediction]:
+        """What would be chosen on other numbers of cores."""
+        return {
+            cores: weigh(self.query, replace(self.resources, cores=cores), self.sampled)[0]
+            for cores in SCALES
+        }
 
     def explain(self) -> str:
         """The window, the computation, the pattern and its stages."""
@@ -47,6 +59,7 @@ class Decision:
     def explain_cost(self) -> str:
         """The choice as a tree: the plan that was chosen, and those that were rejected."""
         chosen, *rejected = self.predictions()
+        scaling = {} if self.runs_here else self.scaling()
         lines = [
             f"{'chosen':<9}{chosen.plan.describe()}: {self.choice.why}",
             f"{'known':<9}{self._known()}",
@@ -54,6 +67,8 @@ class Decision:
             "plans",
             _line("*", chosen, chosen),
             *(_line("-", p, chosen) for p in rejected),
+            *(["on other numbers of cores"] if scaling else []),
+            *(f"  {cores:>4} {_rate(p)} as {p.plan.describe()}" for cores, p in scaling.items()),
         ]
         return "\n".join(lines)
 
@@ -74,6 +89,10 @@ class Decision:
             "cores": self.resources.cores,
             "is_stream": self.resources.is_stream,
             "statistics": self.statistics.known,
+            "scaling": {
+                str(cores): {"pattern": repr(p.plan.pattern), "rows_per_second": p.rows_per_second}
+                for cores, p in ({} if self.runs_here else self.scaling()).items()
+            },
             "plans": [
                 {
                     "pattern": repr(p.plan.pattern),
@@ -101,8 +120,11 @@ class Decision:
 
 
 def _line(mark: str, prediction: Prediction, chosen: Prediction) -> str:
-    rate = prediction.rows_per_second / 1e6
     times = prediction.seconds / chosen.seconds
     plan = prediction.plan.describe()
-    predicted = f"{rate:.3g} M rows/s, {times:.2f} x the time, holds {prediction.held:.3g}"
+    predicted = f"{_rate(prediction)}, {times:.2f} x the time, holds {prediction.held:.3g}"
     return f"  {mark} {plan}\n      {predicted}: {prediction.limit}"
+
+
+def _rate(prediction: Prediction) -> str:
+    return f"{prediction.rows_per_second / 1e6:.3g} M rows/s"

@@ -22,4 +22,4 @@ def decision_in_process(
     choice = Choice(pattern or WinSeq(), why)
     stages = window_stages(query, choice.pattern, in_one_process=True)
     resources = Resources(1, reads_files=reads is not None, constants=IN_PROCESS)
-    return Decision(query, choice, stages, resources, runs, reads)
+    return Decision(query, choice, stages, resources, runs, reads, runs_here=True)

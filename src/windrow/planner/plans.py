@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from windrow.core.checks import MOST_WORKERS
 from windrow.core.errors import WindrowError
 from windrow.core.models import Context
 from windrow.engine.window_query import WindowQuery
@@ -86,7 +87,7 @@ def _patterns(query: WindowQuery, resources: Resources, load: Load) -> Iterator[
     if query.keys:
         yield KeyFarm(n)
         if not resources.is_stream:
-            yield KeyFarm(4 * n)
+            yield KeyFarm(min(4 * n, MOST_WORKERS))
     batch = min(_MOST_PER_BATCH, round(_WINDOWS_PER_BATCH * load.windows_per_row) + 1)
     for size in (1, batch) if load.windows_per_row > 1 else (1,):
         if query.model.context is Context.CF:

@@ -30,11 +30,13 @@ def decide(query: Any, cores: int = 2) -> Decision:
 
 def test_the_tree_shows_the_chosen_plan_and_each_rejected_one_with_a_reason() -> None:
     text = decide(WHOLE.hint(keys=1, rate=1_000_000, cost="20 ms")).explain_cost()
+    text, _, scaling = text.partition("\non other numbers of cores\n")
     chosen, known, on, _, *plans = text.split("\n")
     assert chosen.startswith("chosen   WinFarm(n=2")
     assert "predicted to be the fastest of 7 plans" in chosen
     assert known == "known    keys 1, rate 1e+06, cost 20000"
     assert on == "on       2 cores, bounded input"
+    assert [line.split()[0] for line in scaling.split("\n")] == ["4", "64", "1024"]
     names, reasons = plans[::2], plans[1::2]
     assert [name[:4] for name in names] == ["  * ", *["  - "] * 6]
     assert all("M rows/s, " in reason and " x the time, holds " in reason for reason in reasons)
@@ -99,3 +101,11 @@ def test_a_notebook_shows_what_runs_once_the_query_is_complete() -> None:
     assert shown.startswith("<pre>window   TimeWindow(")
     assert "s=Sum(&#x27;x&#x27;)" in shown
     assert "<svg" in shown
+
+
+def test_more_cores_are_predicted_to_help_only_as_far_as_keys_and_windows_allow() -> None:
+    by_keys = SLIDING.agg(m=wf.median("x")).hint(keys=10_000, rate=10_000_000)
+    uniform = decide(by_keys.hint(cost="1 ms")).scaling()
+    assert uniform[64].rows_per_second > 8 * uniform[4].rows_per_second
+    one = decide(SLIDING.agg(m=wf.median("x")).hint(keys=1, rate=10_000)).scaling()
+    assert one[1024].rows_per_second < 2 * one[4].rows_per_second
