@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from hypothesis import strategies as st
 
 from windrow.core.statistics import Statistics
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
-from windrow.planner.choice import choose, weigh
+from windrow.planner.choice import can_predict, choose, weigh
 from windrow.planner.plans import Resources
 
 
@@ -34,6 +36,8 @@ def planned(draw: st.DrawFn, query: WindowQuery) -> Pattern:
     on, known = draw(resources), draw(statistics())
     chosen = choose(query, on, known)
     assert chosen.why
-    if draw(st.booleans()):
-        return chosen.pattern
-    return draw(st.sampled_from(weigh(query, on, known))).plan.pattern
+    weighed = weigh(query, on, known)
+    assert all(0 < p.seconds < math.inf and 0 <= p.held < math.inf for p in weighed)
+    if can_predict(query.hints.or_else(known)):
+        assert weighed[0].plan == chosen.plan
+    return draw(st.just(chosen.pattern) | st.sampled_from([p.plan.pattern for p in weighed]))
