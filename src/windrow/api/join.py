@@ -178,7 +178,8 @@ class Join:
 
     def choice(self, spark: SparkSession | None = None) -> GridChoice:
         """The grid that runs, and why; joins without a session use one core."""
-        from windrow.planner.join_layout import choose_grid, choose_line, stream_degree
+        from windrow.planner.join_layout import choose_grid, choose_line, choose_stream_grid
+        from windrow.planner.plans import STREAM_WORKERS
 
         rates, cores = self.rates or (1, 1), 1
         session = self._session or spark
@@ -188,7 +189,9 @@ class Join:
             cores = cores_of(session)
             if self._is_stream and not self._is_given:
                 # The state must be the same on any number of cores.
-                cores = stream_degree(self.query, self.rates)
+                if self.strategy == "grid":
+                    return choose_stream_grid(self.query, self.rates)
+                cores = STREAM_WORKERS
         elif self.rates is None and (tables := self._tables) is not None:
             rates = len(tables[0]) or 1, len(tables[1]) or 1
         if self.strategy != "grid":

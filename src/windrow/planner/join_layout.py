@@ -75,6 +75,16 @@ def choose_grid(
     return GridChoice(grid, why if grid.n > 1 else "there is one worker")
 
 
+def choose_stream_grid(query: JoinQuery, rates: Rates | None) -> GridChoice:
+    """The grid for a join of streams of which the user sets no part."""
+    degree = stream_degree(query, rates)
+    choice = choose_grid(query, cores=degree, rates=rates or (1, 1))
+    if rates is None or _partitioning(query.on):
+        return choice
+    few = f"{degree} worker{'s' * (degree != 1)} keep{'s' * (degree == 1)} up with the rates"
+    return GridChoice(choice.grid, f"{few}; {choice.why}" if degree > 1 else few)
+
+
 def stream_degree(query: JoinQuery, rates: Rates | None) -> int:
     """How many workers a join of streams has, on any number of cores.
 

@@ -10,7 +10,7 @@ import pytest
 import windrow as wr
 from windrow.engine.joins.grid import Grid
 from windrow.engine.joins.join_query import JoinQuery
-from windrow.planner.join_layout import choose_grid, stream_degree
+from windrow.planner.join_layout import choose_grid, choose_stream_grid, stream_degree
 
 SCHEMA = pa.schema([("a", pa.float64()), ("k", pa.int64())])
 THETA = wr.theta(lambda x, y: x["a"] < y["a"])
@@ -111,3 +111,12 @@ def test_windows_by_count_hold_the_same_rows_at_any_rate() -> None:
     query = wr.join(table, table, within=1_000_000, on=THETA).query
     assert stream_degree(query, (100, 100)) == 1
     assert stream_degree(query, (400, 400)) == 4
+
+
+def test_the_reason_says_that_the_workers_keep_up() -> None:
+    found = choose_stream_grid(over(300), (1000, 1000))
+    assert found.grid == Grid(2, 2)
+    copies = "fewest copies of rows at rates of 1000 to 1000"
+    assert found.why == f"4 workers keep up with the rates; {copies}"
+    assert choose_stream_grid(over(300), (1, 1)).why == "1 worker keeps up with the rates"
+    assert choose_stream_grid(over(300), None).grid == Grid(2, 4)
