@@ -60,7 +60,7 @@ def test_only_hints_change_the_pattern_of_a_stream(spark: SparkSession, capsys: 
     query = over_a_stream(spark)
     assert decided(query, capsys)["pattern"].startswith("KeyFarm(n=8")
     hinted = query.hint(keys=1, rate=100_000, cost="200 ms")
-    assert decided(hinted, capsys)["pattern"].startswith("WinFarm(n=8")
+    assert decided(hinted, capsys)["pattern"].startswith("WinFarm(")
 
 
 def test_a_decision_names_its_plans(spark: SparkSession, capsys: Any) -> None:

@@ -39,10 +39,14 @@ class Phase:
     def time(self, resources: Resources) -> float:
         """How long it takes, in microseconds."""
         constants, cores = resources.constants, resources.cores
-        fixed = constants.stage + constants.task * self.n / cores if self.is_exchanged else 0.0
-        if resources.is_stream and self.is_exchanged and self.holds_state:
-            fixed += constants.batch
-        return fixed + makespan(self.work, self.share, self.n, cores)
+        working = makespan(self.work, self.share, self.n, cores)
+        if not self.is_exchanged:
+            return working
+        # The state of a stream is in about as many partitions as there are cores.
+        is_stored = resources.is_stream and self.holds_state
+        tasks = min(self.n, cores) if is_stored else self.n
+        fixed = constants.stage + constants.task * tasks / cores
+        return fixed + (constants.batch if is_stored else 0.0) + working
 
 
 class Phases:
