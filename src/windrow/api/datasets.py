@@ -91,7 +91,7 @@ class DatasetSource:
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""
-        stages = window_stages(query, pattern or WinSeq(), in_one_process=True)
+        stages = window_stages(query, pattern or WinSeq(), "process")
         scan = self.reading(needed_columns(query), query.time)
         side = Side(scan, self.pieces, query.time, query.unit)
         steps = window_steps(side, has_order=bool(query.order_by))

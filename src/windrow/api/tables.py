@@ -47,7 +47,7 @@ class TableSource:
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""
-        stages = window_stages(query, pattern or WinSeq(), in_one_process=True)
+        stages = window_stages(query, pattern or WinSeq(), "process")
         return in_process.collect(
             query, stages, [Step(self.table)], self.table.schema, ordered=ordered
         )

@@ -98,7 +98,7 @@ def windows_share(n: int, windows: float) -> float:
     return math.ceil(windows / n) / max(1.0, windows) if windows < 64 * n else 1 / n
 
 
-def rows_sent_per_window(rows: float, rows_apart: float, batch: int = 1) -> float:
+def rows_sent_per_window(rows: float, rows_apart: float, batch: float = 1) -> float:
     """How many rows a windower sends per window, if batches of windows share theirs.
 
     >>> rows_sent_per_window(100, 10), rows_sent_per_window(100, 10, batch=10)

@@ -20,6 +20,6 @@ def decision_in_process(
     """What runs for a query in this process, which uses one core."""
     why = "as given" if pattern else "in process there is one core"
     choice = Choice(pattern or WinSeq(), why)
-    stages = window_stages(query, choice.pattern, in_one_process=True)
+    stages = window_stages(query, choice.pattern, "process")
     resources = Resources(1, reads_files=reads is not None, constants=IN_PROCESS)
     return Decision(query, choice, stages, resources, runs, reads, runs_here=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from windrow.core.models import Axis
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
+from windrow.patterns.windows import TASKS_EACH
 from windrow.patterns.workers import is_told_by_time
 from windrow.planner.cost import (
     largest_share,
@@ -20,6 +21,9 @@ from windrow.planner.cost import (
 )
 from windrow.planner.load import Load
 from windrow.planner.plans import Plan, Resources
+
+_FIRINGS = 8
+"""How often a windower over bounded rows fires windows, about."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,7 @@ class Phases:
         share = windows_share(n, load.windows / pattern.batch)
         results = load.windows * (c.window + load.per_window)
         if pattern.workers == "agnostic":
-            return self._agnostic(pattern, share)
+            return self._agnostic(pattern)
         if isinstance(pattern.inner, PaneFarm):
             sent = load.sent_to(n, pattern.batch)
             return self._pane_farm(pattern.inner, n, share, sent)
@@ -155,19 +159,28 @@ class Phases:
             Phase("compute windows", work, n, share),
         ]
 
-    def _agnostic(self, pattern: WinFarm, share: float) -> list[Phase]:
-        """A windower, then executors that are sent whole windows."""
+    def _agnostic(self, pattern: WinFarm) -> list[Phase]:
+        """Windowers, then executors that are sent whole windows.
+
+        Over bounded rows there is a windower per worker, and many small tasks execute. What fires
+        at once is sent in few batches, however few windows a batch has at least.
+        """
         c, load, n = self.constants, self.load, pattern.n
-        per_window = rows_sent_per_window(load.rows_per_window, load.rows_apart, pattern.batch)
-        sent = load.windows * per_window
-        windower = load.rows * c.keep + self._state(load.rows) + sent * c.exchange
+        windowers, share, executors, batch = 1, 1.0, n, float(pattern.batch)
+        if not self.resources.is_stream:
+            executors = n * TASKS_EACH
+            batch = max(batch, min(load.windows / load.keys, load.windows / executors / _FIRINGS))
+            if self.query.keys:
+                windowers, share = n, largest_share(n, load.keys, load.skew)
+        sent = load.windows * rows_sent_per_window(load.rows_per_window, load.rows_apart, batch)
+        deciding = load.rows * c.keep + self._state(load.rows) + sent * c.exchange
         results = load.windows * (c.window + load.per_window)
-        per_row = max(load.per_row, c.of_few)
-        work = sent * (c.exchange + per_row) + results
+        work = sent * (c.exchange + max(load.per_row, c.of_few)) + results
+        busiest = windows_share(executors, load.windows / batch)
         return [
             self._intake(load.rows),
-            Phase("decide all windows", windower, 1, 1.0),
-            Phase("compute windows", work, n, share, holds_state=False),
+            Phase("decide all windows", deciding, windowers, share),
+            Phase("compute windows", work, executors, busiest, holds_state=False),
         ]
 
     def _pane_farm(self, pattern: PaneFarm, n: int, share: float, rows: float) -> list[Phase]:

@@ -45,14 +45,16 @@ def plan(query: WindowQuery, df: DataFrame | SplitRows, pattern: Pattern | None)
     """What will run; the pattern is chosen if none is given."""
     resources = resources_of(query, df)
     if pattern is not None:
-        return Lowering(Choice(pattern, "as given"), window_stages(query, pattern), resources)
+        return Lowering(
+            Choice(pattern, "as given"), window_stages(query, pattern, "tasks"), resources
+        )
     statistics = statistics_of(query, df, resources)
     choice = choose(query, resources, statistics)
     stages = Stages(())
     if choice.native == "panes":
         stages = stages_over_panes(query, resources.cores if query.keys else 1)
     elif choice.native is None:
-        stages = window_stages(query, choice.pattern)
+        stages = window_stages(query, choice.pattern, "tasks")
     return Lowering(choice, stages, resources, statistics)
 
 
