@@ -46,7 +46,7 @@ def test_hints_change_the_plan_and_not_the_results(spark: SparkSession, capsys: 
     sparse = counted.hint(keys=1_000_000, rate=1000)
     hot = whole.hint(keys=1, rate=100_000, cost="200 ms")
     plans = [(found := decided(q, capsys))["native"] or found["pattern"] for q in (counted, sparse)]
-    assert plans == ["panes", "KeyFarm(n=2, inner=WinSeq(), level=0)"]
+    assert plans == ["panes", "KeyFarm(n=2, inner=WinSeq(), level=2)"]
     assert decided(whole, capsys)["pattern"].startswith("KeyFarm(n=2")
     assert decided(hot, capsys)["pattern"].startswith("WinFarm(n=2")
     expected = base_over(table).window(model).agg(**COUNTS).collect()
@@ -68,7 +68,7 @@ def test_a_decision_names_its_plans(spark: SparkSession, capsys: Any) -> None:
     base.window(wr.TimeWindow("1 s", "10 ms")).agg(**COUNTS).explain("cost")
     printed = capsys.readouterr().out
     assert "\n  * panes in Spark\n" in printed
-    assert "\n  - KeyFarm(n=2, inner=WinSeq(), level=0)\n" in printed
+    assert "\n  - KeyFarm(n=2, inner=WinSeq(), level=2)\n" in printed
 
 
 def test_tune_runs_plans_on_spark(

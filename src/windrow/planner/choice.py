@@ -90,7 +90,7 @@ def by_rules(query: WindowQuery, resources: Resources) -> Choice:
     """What is chosen if nothing is known about the rows."""
     if resources.is_stream and not query.keys and not _has_small_partials(query):
         why = "no keys, and the function needs whole windows: executors without state compute them"
-        return Choice(WinFarm(resources.cores, workers="agnostic", level=2), why)
+        return Choice(WinFarm(resources.cores, workers="agnostic"), why)
     pattern, why = _pattern_by_rules(query, resources.workers)
     return Choice(pattern, why, resources.native)
 
@@ -104,14 +104,14 @@ def _pattern_by_rules(query: WindowQuery, n: int) -> tuple[Pattern, str]:
     if _has_small_partials(query):
         if model.pane_length is not None and model.shares_tuples:
             why = "no keys, and windows overlap: they share the results of panes"
-            return PaneFarm(n, 1, level=2), why
+            return PaneFarm(n, 1), why
         why = "no keys, and windows share no panes: each window is split into parts"
-        return WinMapReduce(n, 1, level=2), why
+        return WinMapReduce(n, 1), why
     if model.context is Context.CF:
         why = "no keys, the function needs whole windows, and each row's windows are known at once"
-        return WinFarm(n, level=2), why
+        return WinFarm(n), why
     why = "no keys, the function needs whole windows, and a windower must determine them"
-    return WinFarm(n, workers="agnostic", level=2), why
+    return WinFarm(n, workers="agnostic"), why
 
 
 def _has_small_partials(query: WindowQuery) -> bool:

@@ -151,7 +151,10 @@ class Phases:
             computing = Phase("compute windows over panes", work, n, share)
             return [self._reducing_intake(sent), computing]
         sent = load.sent_to(n, pattern.batch)
-        rankers = self._rankers(1, 1.0, sent)
+        # If there are keys, each ranker ranks some of them.
+        n_rankers = n if self.query.keys else 1
+        of_rankers = largest_share(n_rankers, load.keys, load.skew)
+        rankers = self._rankers(n_rankers, of_rankers, sent)
         work = self._held(sent) + results
         return [
             self._intake(load.rows if rankers else sent),

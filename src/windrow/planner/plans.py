@@ -91,18 +91,18 @@ def _patterns(query: WindowQuery, resources: Resources, load: Load) -> Iterator[
     batch = min(_MOST_PER_BATCH, round(_WINDOWS_PER_BATCH * load.windows_per_row) + 1)
     for size in (1, batch) if load.windows_per_row > 1 else (1,):
         if query.model.context is Context.CF:
-            yield WinFarm(n, batch=size, level=2)
-        yield WinFarm(cores, workers="agnostic", batch=size, level=2)
+            yield WinFarm(n, batch=size)
+        yield WinFarm(cores, workers="agnostic", batch=size)
     for last in (1, n):
-        yield PaneFarm(n, last, level=2)
-        yield WinMapReduce(n, last, level=2)
+        yield PaneFarm(n, last)
+        yield WinMapReduce(n, last)
     for outer in range(2, n):
         if n % outer == 0:
             inner = n // outer
-            yield WinFarm(outer, PaneFarm(inner, 1, level=2), level=2)
+            yield WinFarm(outer, PaneFarm(inner, 1))
             if query.keys:
-                yield KeyFarm(outer, PaneFarm(inner, 1, level=2), level=2)
-                yield KeyFarm(outer, WinMapReduce(inner, 1, level=2), level=2)
+                yield KeyFarm(outer, PaneFarm(inner, 1))
+                yield KeyFarm(outer, WinMapReduce(inner, 1))
 
 
 def _is_legal(pattern: Pattern, query: WindowQuery) -> bool:

@@ -40,14 +40,14 @@ def test_the_tree_shows_the_chosen_plan_and_each_rejected_one_with_a_reason() ->
     names, reasons = plans[::2], plans[1::2]
     assert [name[:4] for name in names] == ["  * ", *["  - "] * 6]
     assert all("M rows/s, " in reason and " x the time, holds " in reason for reason in reasons)
-    farm = names.index("  - KeyFarm(n=2, inner=WinSeq(), level=0)")
+    farm = names.index("  - KeyFarm(n=2, inner=WinSeq(), level=2)")
     assert "the busiest of 2 workers has 100% of the work" in reasons[farm]
 
 
 def test_without_statistics_the_tree_says_that_rules_choose() -> None:
     text = decide(WHOLE).explain_cost()
     assert "rules choose, and predictions assume ordinary rows; see hint()" in text
-    assert "\n  * KeyFarm(n=2, inner=WinSeq(), level=0)\n" in text
+    assert "\n  * KeyFarm(n=2, inner=WinSeq(), level=2)\n" in text
 
 
 def test_a_given_pattern_is_compared_with_the_others(capsys: Any) -> None:
