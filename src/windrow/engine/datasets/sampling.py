@@ -1,7 +1,7 @@
 """Statistics of a dataset from a few of its rows.
 
-The first rows of a few pieces are read, key columns and times alone. If the dataset is not small,
-that takes less than 3 % of the query's time.
+The first rows of a few pieces are read, key columns and times alone, and only if the dataset is not
+small. The aim is to take less than 3 % of the query's time.
 """
 
 from __future__ import annotations
