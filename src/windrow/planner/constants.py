@@ -10,7 +10,7 @@ class Constants:
     """Times of one core, in microseconds.
 
     The defaults come from CPU times with PySpark 4.3 on two busy cores of one server: those of the
-    engine in process, those of Spark from jobs with and without the step. ``hand_over`` lies between
+    engine in process, those of Spark from jobs with and without the step. ``hand_over`` is between
     its CPU time (0.22) and its share of a job's time (0.9); ``piece`` and ``window`` were measured
     only together. Not measured but estimated: ``of_few``, ``pair``, ``state`` and ``stage``.
     """
