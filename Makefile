@@ -15,7 +15,7 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-campaign lint bench-kernels bench-patterns bench-batch bench-stream bench-join bench-sources bench-skew clean
+.PHONY: help setup demo examples check test test-campaign lint bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -51,6 +51,9 @@ bench-kernels: $(INSTALLED) ## check and time the kernels and the engine in proc
 
 bench-patterns: $(INSTALLED) ## check and time pane farms and window partitioning against Win_Seq, in process
 	$(PYTHON) -m benchmarks.bench_patterns
+
+bench-planner: $(INSTALLED) ## check and time the plans of queries on Spark: is the chosen one the fastest?
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_planner
 
 bench-batch: $(INSTALLED) ## check and time queries over bounded DataFrames against Spark's own
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_batch

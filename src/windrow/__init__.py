@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from windrow import functions
 from windrow.api.join import Join, join
 from windrow.api.query import Query, scan, scan_stream, stream
+from windrow.api.sources import Data
 from windrow.core import (
     Aggregate,
     Axis,
@@ -84,6 +85,25 @@ def configure(spark: SparkSession) -> dict[str, tuple[str | None, str]]:
     return configure(spark)
 
 
+@checks_call
+def tune(query: Query, sample: Data | None = None) -> Query:
+    """Run the few plans that are predicted to be the best ones, and return the fastest.
+
+    The result is the query with the pattern that was the fastest; its ``tuning`` is the table of
+    what was tried. The plans run on ``sample``, rows with the same columns, by default on the first
+    million rows of a bounded input. A query over a stream needs a sample.
+
+    >>> import numpy as np
+    >>> rows = {"x": np.arange(100.0)}
+    >>> query = stream(rows).window(CountWindow(10)).agg(middle=functions.median("x"))
+    >>> tune(query).tuning.column_names
+    ['plan', 'seconds', 'predicted_rows_per_second', 'is_fastest']
+    """
+    from windrow.api.tuning import tuned
+
+    return tuned(query, sample)
+
+
 __all__ = [
     "Aggregate",
     "Axis",
@@ -123,4 +143,5 @@ __all__ = [
     "scan_stream",
     "stream",
     "theta",
+    "tune",
 ]

@@ -18,6 +18,7 @@ import windrow as wr
 from tests.close import assert_close
 from tests.effort import examples
 from tests.patterns import PLACES, patterns
+from tests.planned import planned
 from tests.streams import models_in_milliseconds, times
 from tests.trail import Trail
 from windrow import functions as wf
@@ -141,7 +142,8 @@ def check(
     data: st.DataObject, model: WindowModel, query: Any, rows: Rows, function: Any, names: list[str]
 ) -> None:
     """Run the query in random batches with a random pattern and compare with the oracle."""
-    pattern = data.draw(patterns(model, query.computation.is_decomposable))
+    drawn = patterns(model, query.computation.is_decomposable)
+    pattern = data.draw(drawn | planned(query.window_query()))
     try:
         query.using(pattern)
     except wr.WindrowError as refused:

@@ -20,6 +20,7 @@ from windrow.engine.datasets.types import is_nanoseconds
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
+from windrow.planner.decision import Decision
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -137,21 +138,39 @@ class DatasetSource:
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why: on the active Spark session, or else in process."""
         spark = _active_session()
-        if spark is not None:
-            from windrow.spark.explain import explain_lowering
-
-            rows = self.rows_on(spark, needed_columns(query), query.time)
-            print(explain_lowering(query, rows, pattern))
-            if with_spark:
-                self.to_df(query, pattern, spark, ordered=False, observation=None).explain()
-            return
-        if with_spark:
+        if spark is None and with_spark:
             rule = 'explain("spark") needs an active Spark session'
             raise WindrowError(rule, hint="make one, for example with wr.local_spark().")
+        print(self.decision(query, pattern).explain())
+        if with_spark:
+            self.to_df(query, pattern, spark, ordered=False, observation=None).explain()
+
+    def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
+        """What will run and why: on the active Spark session, or else in process."""
+        spark = _active_session()
+        if spark is not None:
+            from windrow.spark.explain import decision_of
+
+            return decision_of(
+                query, self.rows_on(spark, needed_columns(query), query.time), pattern
+            )
         pieces = self.pieces
         reads = self.reading(needed_columns(query), query.time).describe(pieces)
         running = InThreads.of(query, pattern, None, is_small=_are_small(pieces))
-        print(running.explain(f"{reads}, batch by batch"))
+        return running.decision(f"{reads}, batch by batch")
+
+    def sample(self, rows: int) -> DatasetSource:
+        """A source over the first rows."""
+        return DatasetSource(ds.dataset(self.dataset.head(rows)))
+
+    def run(self, query: WindowQuery, pattern: Pattern | None) -> None:
+        """Compute all results and forget them: on the active Spark session, or in process."""
+        spark = _active_session()
+        if spark is None:
+            self.collect(query, pattern, ordered=False, threads=None)
+            return
+        df = self.to_df(query, pattern, spark, ordered=False, observation=None)
+        df.write.format("noop").mode("overwrite").save()
 
     @staticmethod
     def of(data: object) -> DatasetSource:

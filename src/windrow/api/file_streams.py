@@ -11,7 +11,7 @@ from pyarrow import fs
 
 from windrow.api.datasets import DatasetSource, dataset_at
 from windrow.core.checks import path_of, positive_count
-from windrow.core.errors import WindrowError, received
+from windrow.core.errors import WindrowError, received, unsampled
 from windrow.engine.datasets.folder import Folder
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
@@ -20,6 +20,7 @@ from windrow.patterns import Pattern
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
 
+    from windrow.planner.decision import Decision
     from windrow.spark.file_rows import FileRows
 
 _GLOBS = frozenset("{}[]*?\\")
@@ -127,6 +128,20 @@ class FileStreamSource:
         print(explain_lowering(query, self._rows(query), pattern))
         if with_spark:
             self.to_df(query, pattern, None, ordered=False, observation="explained").explain()
+
+    def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
+        """What will run and why, as it was decided."""
+        from windrow.spark.explain import decision_of
+
+        return decision_of(query, self._rows(query), pattern)
+
+    def sample(self, rows: int) -> NoReturn:
+        """Always raises: a stream has no end."""
+        raise unsampled("a stream of files")
+
+    def run(self, query: WindowQuery, pattern: Pattern | None) -> NoReturn:
+        """Always raises: a stream has no end."""
+        raise unsampled("a stream of files")
 
     def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> FileRows:
         """The rows as Spark's tasks read them, in the stream's own session."""

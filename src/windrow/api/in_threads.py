@@ -15,8 +15,10 @@ from windrow.engine.threads import cores_here
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import window_stages
-from windrow.planner.choice import Choice, choose_in_process
-from windrow.planner.explain import explain
+from windrow.planner.choice import Choice
+from windrow.planner.decision import Decision
+from windrow.planner.in_process import IN_PROCESS, choose_in_process
+from windrow.planner.plans import Resources
 
 FEW_ROWS = 1 << 17
 """One thread has computed as many rows before others would have begun."""
@@ -52,11 +54,13 @@ class InThreads:
             self.query, self.stages, steps, schema, ordered=ordered, threads=self.threads
         )
 
-    def explain(self, reads: str | None = None) -> str:
+    def decision(self, reads: str | None = None) -> Decision:
         """What will run and why, and for a dataset what is read."""
-        where = "in this process" + (f", in {self.threads} threads" if self.threads > 1 else "")
-        choice = self.choice
-        return explain(self.query, choice.pattern, choice.why, self.stages, where, reads)
+        runs = "in this process" + (f", in {self.threads} threads" if self.threads > 1 else "")
+        resources = Resources(self.threads, reads_files=reads is not None, constants=IN_PROCESS)
+        return Decision(
+            self.query, self.choice, self.stages, resources, runs, reads, runs_here=True
+        )
 
 
 def _without_last_collector(stages: Stages) -> Stages:

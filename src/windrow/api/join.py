@@ -81,7 +81,8 @@ def join(
     ``layout`` is the grid of workers: ``(m, n)``, ``"linear"``, ``"rectangular"`` or ``"square"``.
     ``degree`` is the number of workers. ``partitions`` is the number of grids; a hash of the
     compared columns decides which grid a row goes to. ``rates`` are the rows per second of both
-    sides, from which a layout is chosen; for tables the default is their lengths. The strategies
+    sides, from which a layout is chosen and, for streams, the degree; for tables the default is
+    their lengths. The strategies
     "centralised" and "handshake" are baselines for comparison, slower than "grid": a centralised
     join keeps both windows in one worker, and a handshake join runs all its segments in one worker.
     They have no grid, only a ``degree``.
@@ -176,8 +177,8 @@ class Join:
 
     def choice(self, spark: SparkSession | None = None) -> GridChoice:
         """The grid that runs, and why; joins without a session use one core."""
-        from windrow.planner.choice import STREAM_WORKERS
-        from windrow.planner.join_layout import choose_grid, choose_line
+        from windrow.planner.join_layout import choose_grid, choose_line, choose_stream_grid
+        from windrow.planner.plans import STREAM_WORKERS
 
         rates, cores = self.rates or (1, 1), 1
         session = self._session or spark
@@ -187,6 +188,8 @@ class Join:
             cores = cores_of(session)
             if self._is_stream and not self._is_given:
                 # The state must be the same on any number of cores.
+                if self.strategy == "grid":
+                    return choose_stream_grid(self.query, self.rates)
                 cores = STREAM_WORKERS
         elif self.rates is None and (tables := self._tables) is not None:
             rates = len(tables[0]) or 1, len(tables[1]) or 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from json import dumps
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
 
@@ -16,6 +17,7 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
 from windrow.core.models import WindowModel
+from windrow.core.statistics import UNKNOWN, Statistics, hinted
 from windrow.core.types import is_comparable, is_plain, refused
 from windrow.core.window import Window
 from windrow.patterns import KeyFarm, Pattern, check_pattern
@@ -120,6 +122,9 @@ class Query:
     computation: Computation | None = None
     pattern: Pattern | None = None
     is_ordered: bool = False
+    hints: Statistics = UNKNOWN
+    tuning: pa.Table | None = field(default=None, repr=False, compare=False)
+    """What ``tune`` has measured: the plans it tried, the fastest first."""
 
     @checks_call
     def key_by(self, *columns: str | Column) -> Query:
@@ -250,6 +255,23 @@ class Query:
         return replace(self, pattern=pattern)._checked()
 
     @checks_call
+    def hint(
+        self,
+        *,
+        keys: int | None = None,
+        skew: float | None = None,
+        rate: float | None = None,
+        cost: Duration | None = None,
+    ) -> Query:
+        """Tell the planner what it cannot see; hints change how a query runs, never its results.
+
+        ``keys`` is the number of keys, ``skew`` the share of the rows that the most frequent key
+        has, ``rate`` the rows per second of event time, and ``cost`` what the function costs per
+        window. Numbers that you leave out stay as they were hinted before.
+        """
+        return replace(self, hints=hinted(keys, skew, rate, cost).or_else(self.hints))
+
+    @checks_call
     def ordered(self) -> Query:
         """Give results in order of key and window id."""
         return replace(self, is_ordered=True)
@@ -302,10 +324,29 @@ class Query:
         self.source.check_checkpoint(self._complete(), self.pattern, path_of(location, "location"))
 
     @checks_call
-    def explain(self, mode: Literal["simple", "spark"] = "simple") -> None:
-        """Print what will run and why; ``mode="spark"`` appends Spark's own plan."""
-        one_of(mode, ("simple", "spark"), "mode")
-        self.source.explain(self._complete(), self.pattern, with_spark=mode == "spark")
+    def explain(self, mode: Literal["simple", "spark", "cost", "json"] = "simple") -> None:
+        """Print what will run and why.
+
+        ``mode="spark"`` appends Spark's own plan. ``"cost"`` prints the plans that were weighed,
+        with their predicted throughput and what limits them. ``"json"`` prints all of it as data,
+        with a version.
+        """
+        one_of(mode, ("simple", "spark", "cost", "json"), "mode")
+        query = self._complete()
+        if mode == "cost":
+            print(self.source.decision(query, self.pattern).explain_cost())
+        elif mode == "json":
+            print(dumps(self.source.decision(query, self.pattern).as_data(), indent=2))
+        else:
+            self.source.explain(query, self.pattern, with_spark=mode == "spark")
+
+    def _repr_html_(self) -> str | None:
+        """What notebooks show: the decision and its plans; nothing of a query that lacks a step."""
+        if self.model is None or self.computation is None:
+            return None
+        from windrow.planner.picture import as_html
+
+        return as_html(self.source.decision(self._complete(), self.pattern))
 
     def _resolved(
         self, step: str, columns: tuple[Any, ...], at_least: int = 1
@@ -376,6 +417,7 @@ class Query:
             computation=self.computation,
             idle_timeout=self.idle_timeout,
             unit=self.unit,
+            hints=self.hints,
         )
 
 

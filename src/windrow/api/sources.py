@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from windrow.engine.window_query import WindowQuery
     from windrow.patterns import Pattern
+    from windrow.planner.decision import Decision
 
 Data: TypeAlias = Union["DataFrame", "pa.Table", "pa.RecordBatch", "Dataset", Mapping[str, Any]]
 """A Spark DataFrame, a PyArrow table, record batch or dataset, or a dict of arrays by name."""
@@ -58,6 +59,15 @@ class Source(Protocol):
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why; ``with_spark`` adds Spark's own plan."""
+
+    def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
+        """What will run and why, as it was decided."""
+
+    def sample(self, rows: int) -> Source:
+        """A source over so many of its rows; raises if it has no end."""
+
+    def run(self, query: WindowQuery, pattern: Pattern | None) -> None:
+        """Compute all results and forget them."""
 
 
 def source_of(data: object, step: str) -> Source:

@@ -15,6 +15,7 @@ from windrow.engine.columns.ddl import type_name
 from windrow.engine.datasets.steps import table_steps
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
+from windrow.planner.decision import Decision
 
 
 class TableSource:
@@ -83,7 +84,19 @@ class TableSource:
         if with_spark:
             hint = "call explain(), or stream a DataFrame."
             raise WindrowError('explain("spark") needs a query over a DataFrame', "a table", hint)
-        print(self._in_threads(query, pattern, None).explain())
+        print(self.decision(query, pattern).explain())
+
+    def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
+        """What will run and why, as it was decided."""
+        return self._in_threads(query, pattern, None).decision()
+
+    def sample(self, rows: int) -> TableSource:
+        """A source over the first rows."""
+        return TableSource(self.table.slice(0, rows))
+
+    def run(self, query: WindowQuery, pattern: Pattern | None) -> None:
+        """Compute all results and forget them."""
+        self.collect(query, pattern, ordered=False, threads=None)
 
     @staticmethod
     def of(data: object) -> TableSource | None:

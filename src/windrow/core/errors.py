@@ -57,3 +57,9 @@ def near_names(name: str, known: Iterable[str], what: str = "columns") -> str:
     if close:
         return f"did you mean one of these {what}: {close}?"
     return f"the {what} are {known}."
+
+
+def unsampled(got: str) -> WindrowError:
+    """A stream was to be run to its end."""
+    hint = "pass bounded rows with the same columns as sample=."
+    return WindrowError("tune runs a query over a stream on a sample only", got, hint)

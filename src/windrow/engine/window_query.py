@@ -12,6 +12,7 @@ from windrow.core.computation import Aggregation, Apply, Computation, Decompose,
 from windrow.core.durations import TimeUnit
 from windrow.core.errors import WindrowError
 from windrow.core.models import Axis, WindowModel
+from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.ddl import parse_schema, parse_type
 from windrow.functions.extremes import Max
 from windrow.functions.position import Last
@@ -38,6 +39,8 @@ class WindowQuery:
     idle_timeout: int | None = None
     unit: TimeUnit = "us"
     """The unit of the event time if it is an integer."""
+    hints: Statistics = UNKNOWN
+    """What the user knows about the rows and the function. It never changes the results."""
 
     def result_schema(self) -> pa.Schema:
         """The names and types of the result columns, without key and window columns."""

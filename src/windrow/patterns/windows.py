@@ -54,7 +54,7 @@ Place: TypeAlias = Literal["process", "threads", "tasks", "stream"]
 the state of a stream."""
 _BATCHES_EACH = 4
 """Batches of windows per executor: dealt in turn, they spread runs of costly windows."""
-_TASKS_EACH = 8
+TASKS_EACH = 8
 """Tasks per agnostic worker where a scheduler hands tasks to cores that are free."""
 
 
@@ -209,7 +209,7 @@ class _Lowering:
             )
             body = self._reduce_parts(inner, _Farm(n))
             return [*first, Emitter(InTurn(n), windowers), *body, Collector(n)]
-        executors = n * _TASKS_EACH if self.are_tasks else n
+        executors = n * TASKS_EACH if self.are_tasks else n
         most = executors if self.are_tasks else _BATCHES_EACH * n
         first.append(self._windower(self.own_axis, _Farm(windowers), pattern.batch, most, 1))
         make = partial(workers.executor, self.query, False)

@@ -1,8 +1,9 @@
-"""Chooses a pattern by rules if the user gives none.
+"""Chooses how a query runs if the user names no pattern.
 
-It asks the first questions of Mencagli 2019, Figure 14: are there keys, can the function be
-decomposed, do windows overlap? It does not ask about skew or the length of panes. From Mencagli
-2018, Figure 7, comes the question whether a tuple's windows are known when it arrives.
+Without statistics, rules choose. They ask the first questions of Mencagli 2019, Figure 14: are
+there keys, can the function be decomposed, do windows overlap? From Mencagli 2018, Figure 7, comes
+the question whether a tuple's windows are known when it arrives. With statistics, the plan whose
+predicted time is the shortest is chosen.
 """
 
 from __future__ import annotations
@@ -10,80 +11,106 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.core.models import Context
-from windrow.engine.in_process import runs_in_threads
+from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
-from windrow.patterns.workers import can_keep_panes, needs_all_rows
+from windrow.patterns.workers import needs_all_rows
+from windrow.planner.load import load_of
+from windrow.planner.plans import Native, Plan, Resources, plans_for
+from windrow.planner.predict import Prediction, predict
+
+WORTH_A_CHANGE = 1.1
+"""How many times faster a prediction must be to replace what the rules choose."""
+ABOUT_EQUAL = 1.05
+"""Predictions that differ by less are taken to be equal."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A pattern and why it was chosen."""
+    """A pattern, or Spark's own aggregation in its place, and why it was chosen."""
 
     pattern: Pattern
     why: str
+    native: Native | None = None
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(self.pattern, self.native)
 
 
-STREAM_WORKERS = 8
-"""How many workers share the state of a stream, on any number of cores.
+def choose(query: WindowQuery, resources: Resources, statistics: Statistics = UNKNOWN) -> Choice:
+    """The plan for a query: by the rules, or by prediction if the user gives hints.
 
-State is spread over workers, not over cores, so that a stream can continue with more or fewer
-cores. In the same number of partitions, eight workers cost a batch about as much as two. Each
-partition of the state costs a batch a tenth of a second.
-"""
-
-
-MOST_IN_PROCESS = 16
-"""The most workers in one process. Each takes half a millisecond of a step, one after the other."""
-CORES_FOR_ROUTING = 4
-"""From as many cores on, workers of one process share keys whose rows become partials of panes.
-
-Routing a row costs as much as reducing it. Fewer cores read and reduce rows for one worker.
-"""
-
-
-def choose_for_stream(query: WindowQuery, cores: int) -> Choice:
-    """The pattern for a stream; its state does not depend on the number of cores."""
-    if query.keys or _has_small_partials(query):
-        return choose(query, STREAM_WORKERS)
-    why = "no keys, and the function needs whole windows: executors without state compute them"
-    return Choice(WinFarm(cores, workers="agnostic"), why)
+    Hints come before the statistics, which add to them: a sample alone does not tell the cost of
+    the function.
+    """
+    usual = by_rules(query, resources)
+    if not can_predict(query.hints):
+        return usual
+    predictions = weigh(query, resources, statistics)
+    best = predictions[0]
+    if best.plan == usual.plan:
+        return usual
+    why = f"predicted to be the fastest of {len(predictions)} plans; {best.limit}"
+    return Choice(best.plan.pattern, why, best.plan.native)
 
 
-def choose_in_process(query: WindowQuery, cores: int, is_small: bool) -> Choice:
-    """The pattern for a query that threads of one process compute."""
-    if cores == 1:
-        return Choice(WinSeq(), "there is one core")
-    if is_small:
-        return Choice(WinSeq(), "there are few rows")
-    if not query.keys:
-        return Choice(WinSeq(), "no keys: one worker computes, others read and prepare rows")
-    if not runs_in_threads(query):
-        return Choice(WinSeq(), "the function is Python, which one thread at a time can run")
-    if can_keep_panes(query) and cores < CORES_FOR_ROUTING:
-        return Choice(WinSeq(), "to share the keys would cost few cores more than to compute")
-    n = min(cores, MOST_IN_PROCESS)
-    return Choice(KeyFarm(n), "there are keys, which are independent of each other")
+def can_predict(statistics: Statistics) -> bool:
+    """Whether enough is known to overrule the rules: more than the number of rows."""
+    return bool(statistics.known.keys() - {"rows"})
 
 
-def choose(query: WindowQuery, cores: int) -> Choice:
-    """The pattern for a query on this number of cores."""
-    if cores == 1:
-        return Choice(WinSeq(), "there is one core")
+def weigh(
+    query: WindowQuery,
+    resources: Resources,
+    statistics: Statistics = UNKNOWN,
+    given: Plan | None = None,
+) -> list[Prediction]:
+    """All plans that may be the best one; the first is chosen, then the fastest come first.
+
+    The first is the given plan. If there is none, it is what the rules choose unless another plan
+    is clearly faster, then the simplest of the fastest.
+    """
+    known = query.hints.or_else(statistics)
+    load = load_of(query, known, resources.constants, is_stream=resources.is_stream)
+    usual = by_rules(query, resources).plan
+    plans = dict.fromkeys([given or usual, usual, *plans_for(query, resources, load)])
+    predictions = [predict(query, plan, load, resources) for plan in plans]
+    least = min(p.seconds for p in predictions)
+    chosen = predictions[0]
+    if given is None and chosen.seconds > least * WORTH_A_CHANGE:
+        # Simple plans come first.
+        chosen = next(p for p in predictions if p.seconds <= least * ABOUT_EQUAL)
+    others = (p for p in predictions if p is not chosen)
+    return [chosen, *sorted(others, key=lambda p: p.seconds)]
+
+
+def by_rules(query: WindowQuery, resources: Resources) -> Choice:
+    """What is chosen if nothing is known about the rows."""
+    if resources.is_stream and not query.keys and not _has_small_partials(query):
+        why = "no keys, and the function needs whole windows: executors without state compute them"
+        return Choice(WinFarm(resources.cores, workers="agnostic"), why)
+    pattern, why = _pattern_by_rules(query, resources.workers)
+    return Choice(pattern, why, resources.native)
+
+
+def _pattern_by_rules(query: WindowQuery, n: int) -> tuple[Pattern, str]:
+    if n == 1:
+        return WinSeq(), "there is one core"
     if query.keys:
-        return Choice(KeyFarm(cores), "there are keys, which are independent of each other")
+        return KeyFarm(n), "there are keys, which are independent of each other"
     model = query.model
     if _has_small_partials(query):
         if model.pane_length is not None and model.shares_tuples:
             why = "no keys, and windows overlap: they share the results of panes"
-            return Choice(PaneFarm(cores, 1), why)
+            return PaneFarm(n, 1), why
         why = "no keys, and windows share no panes: each window is split into parts"
-        return Choice(WinMapReduce(cores, 1), why)
+        return WinMapReduce(n, 1), why
     if model.context is Context.CF:
         why = "no keys, the function needs whole windows, and each row's windows are known at once"
-        return Choice(WinFarm(cores), why)
+        return WinFarm(n), why
     why = "no keys, the function needs whole windows, and a windower must determine them"
-    return Choice(WinFarm(cores, workers="agnostic"), why)
+    return WinFarm(n, workers="agnostic"), why
 
 
 def _has_small_partials(query: WindowQuery) -> bool:

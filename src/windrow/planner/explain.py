@@ -17,20 +17,24 @@ def explain(
     reads: str | None = None,
 ) -> str:
     """The window, the computation, the pattern and its stages; for a dataset, what is read."""
-    model, computation = query.model, query.computation
-    if isinstance(computation, Aggregation):
-        what = ", ".join(f"{name}={f!r}" for name, f in computation.functions.items())
-    else:
-        what = type(computation).__name__.lower()
+    model = query.model
     order = [query.time] if query.time else []
     lines = {
         "window": f"{model!r}, {model.context.name} ({model.context.value})",
         "per key": ", ".join(query.keys) or "none: one stream",
         "order": ", ".join([*order, *query.order_by, "arrival"]),
-        "compute": what,
+        "compute": function_of(query),
         "pattern": f"{pattern!r}: {why}",
         **({} if reads is None else {"reads": reads}),
         "runs": runs,
         "stages": stages.describe().replace("\n", "\n" + " " * 9),
     }
     return "\n".join(f"{name:<8} {value}" for name, value in lines.items())
+
+
+def function_of(query: WindowQuery) -> str:
+    """What is computed, in words."""
+    computation = query.computation
+    if isinstance(computation, Aggregation):
+        return ", ".join(f"{name}={f!r}" for name, f in computation.functions.items())
+    return type(computation).__name__.lower()

@@ -11,11 +11,15 @@ from windrow.core.errors import WindrowError, received
 from windrow.engine.joins.grid import Grid
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.terms.predicate import Predicate
+from windrow.planner.constants import Constants
+from windrow.planner.cost import join_latency, optimal_degree
+from windrow.planner.plans import STREAM_WORKERS
 
 LayoutName = Literal["linear", "rectangular", "square"]
 Layout = LayoutName | tuple[int, int]
 LAYOUTS: tuple[LayoutName, ...] = get_args(LayoutName)
 Rates = tuple[float, float]
+_MOST_STREAM_WORKERS = 8 * STREAM_WORKERS
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,34 @@ def choose_grid(
     return GridChoice(grid, why if grid.n > 1 else "there is one worker")
 
 
+def choose_stream_grid(query: JoinQuery, rates: Rates | None) -> GridChoice:
+    """The grid for a join of streams of which the user sets no part."""
+    degree = stream_degree(query, rates)
+    choice = choose_grid(query, cores=degree, rates=rates or (1, 1))
+    if rates is None or _partitioning(query.on):
+        return choice
+    few = f"{degree} worker{'s' * (degree != 1)} keep{'s' * (degree == 1)} up with the rates"
+    return GridChoice(choice.grid, f"{few}; {choice.why}" if degree > 1 else few)
+
+
+def stream_degree(query: JoinQuery, rates: Rates | None) -> int:
+    """How many workers a join of streams has, on any number of cores.
+
+    If the rates are known, and every row meets all rows of the other window, they are N_opt or
+    slightly more: the fewest that keep up. Their number is a power of two, which any number of
+    cores can share evenly.
+    """
+    if rates is None or _partitioning(query.on):
+        return STREAM_WORKERS
+    left, right = query.lengths
+    windows: Rates = left, right
+    if not query.by_count:
+        windows = rates[0] * left / 1e6, rates[1] * right / 1e6
+    # Beyond this, batches wait for the state of so many workers.
+    fewest = min(optimal_degree(rates, windows, Constants().pair / 1e6), _MOST_STREAM_WORKERS)
+    return 1 << (fewest - 1).bit_length()
+
+
 def choose_line(degree: int | None, cores: int) -> GridChoice:
     """The workers of a baseline, which are not in a grid."""
     n = cores if degree is None else positive_workers(degree, "degree")
@@ -91,7 +123,8 @@ def rectangle(n: int, rates: Rates) -> tuple[int, int]:
 
     def cost(layout: tuple[int, int]) -> tuple[float, float]:
         m, columns = layout
-        return columns * left + m * right, 1 / columns + 1 / m
+        # The windows have as many rows as the rates say; their length does not matter here.
+        return columns * left + m * right, join_latency(layout, rates, rates, 1.0)
 
     return min(((m, n // m) for m in range(1, n + 1) if n % m == 0), key=cost)
 

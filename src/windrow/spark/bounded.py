@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
+from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.control import TIME
+from windrow.engine.datasets.sampling import sampled
 from windrow.engine.intake import window_tuples
 from windrow.engine.stages.nodes import Stages
 from windrow.engine.window_query import ID, WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import stages_over_panes, window_stages
-from windrow.planner.choice import Choice, choose
+from windrow.patterns.workers import can_keep_panes, is_told_by_time
+from windrow.planner.choice import Choice, can_predict, choose
+from windrow.planner.plans import Resources
 from windrow.spark import native
 from windrow.spark.cores import cores_of
 from windrow.spark.intake import Intake
@@ -33,24 +36,49 @@ class Lowering:
 
     choice: Choice
     stages: Stages
-    native: Literal["windows", "panes"] | None = None
+    resources: Resources
+    sampled: Statistics = UNKNOWN
+    """What a sample of the input has told."""
 
 
 def plan(query: WindowQuery, df: DataFrame | SplitRows, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
+    resources = resources_of(query, df)
     if pattern is not None:
-        return Lowering(Choice(pattern, "as given"), window_stages(query, pattern, "tasks"))
+        return Lowering(
+            Choice(pattern, "as given"), window_stages(query, pattern, "tasks"), resources
+        )
+    statistics = statistics_of(query, df, resources)
+    choice = choose(query, resources, statistics)
+    stages = Stages(())
+    if choice.native == "panes":
+        stages = stages_over_panes(query, resources.cores if query.keys else 1)
+    elif choice.native is None:
+        stages = window_stages(query, choice.pattern, "tasks")
+    return Lowering(choice, stages, resources, statistics)
+
+
+def statistics_of(
+    query: WindowQuery, df: DataFrame | SplitRows, resources: Resources
+) -> Statistics:
+    """What a sample of files adds to the user's hints; other rows would cost a job."""
+    if not can_predict(query.hints):
+        return UNKNOWN
+    is_cheap = can_keep_panes(query) and is_told_by_time(query.model)
+    if not isinstance(df, SplitRows) or not query.keys or resources.cores == 1 or is_cheap:
+        return UNKNOWN
+    sources = df.scan.columns if df.given is None else df.given.sources
+    names = dict(zip(df.columns, sources, strict=True))
+    return sampled(query, df.scan, [p for split in df.splits for p in split.pieces], names)
+
+
+def resources_of(query: WindowQuery, df: DataFrame | SplitRows) -> Resources:
+    """What a query over these rows runs on."""
     cores = cores_of(df.sparkSession)
-    choice = choose(query, cores)
     if isinstance(df, SplitRows):
         # Its rows are in Python already, and Spark's own aggregation would have to be sent them.
-        return Lowering(choice, window_stages(query, choice.pattern, "tasks"))
-    if native.is_wholly_native(query):
-        return Lowering(choice, Stages(()), "windows")
-    if native.has_native_panes(query):
-        n = cores if query.keys else 1
-        return Lowering(choice, stages_over_panes(query, n), "panes")
-    return Lowering(choice, window_stages(query, choice.pattern, "tasks"))
+        return Resources(cores, reads_files=True)
+    return Resources(cores, native=native.native_part(query))
 
 
 def to_df(
@@ -65,12 +93,12 @@ def to_df(
     lowering = plan(query, df, pattern)
     if isinstance(df, SplitRows):
         results = _run(query, df, lowering, df, observation)
-    elif lowering.native is None:
+    elif lowering.choice.native is None:
         results = _run(query, df, lowering, tuples(query, df), observation)
     else:
         if observation is not None:
             df = df.observe(observation, F.count_if(native.has_no_place(query)).alias("dropped"))
-        if lowering.native == "windows":
+        if lowering.choice.native == "windows":
             results = native.windows(query, df)
         else:
             results = _run(query, df, lowering, native.panes(query, df))
@@ -87,7 +115,7 @@ def _run(
     """The results of the stages over tuples, or over the partials of panes."""
     stages = StagePlan.of(lowering.stages, query)
     delay = query.delay if query.open_windows == "drop" else None
-    is_paned = lowering.native == "panes"
+    is_paned = lowering.choice.native == "panes"
     greatest = native.GREATEST if is_paned else TIME
     if isinstance(rows, SplitRows):
         greatest = query.time or TIME

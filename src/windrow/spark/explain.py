@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
-from windrow.planner.explain import explain
+from windrow.planner.decision import Decision
 from windrow.spark import bounded, streaming
 from windrow.spark.file_rows import FileRows
 from windrow.spark.readers import Reading, reading_of
@@ -36,10 +36,10 @@ _STREAMED = (
 )
 
 
-def explain_lowering(
+def decision_of(
     query: WindowQuery, df: DataFrame | SplitRows | FileRows, pattern: Pattern | None
-) -> str:
-    """The window, what is computed, the pattern and its stages, and what runs where."""
+) -> Decision:
+    """What will run and why."""
     if isinstance(df, DataFrame):
         reading = reading_of(query, df, pattern)
     else:
@@ -47,12 +47,27 @@ def explain_lowering(
     rows = reading.rows
     if isinstance(rows, FileRows) or (isinstance(rows, DataFrame) and rows.isStreaming):
         lowering = streaming.plan(query, rows, pattern)
-        runs = _NATIVE_STREAM if lowering.native else _streamed(query, rows, lowering, pattern)
+        is_native = lowering.choice.native is not None
+        runs = _NATIVE_STREAM if is_native else _streamed(query, rows, lowering, pattern)
     else:
         lowering = bounded.plan(query, rows, pattern)
-        runs = _NATIVE[lowering.native]
-    choice = lowering.choice
-    return explain(query, choice.pattern, choice.why, lowering.stages, runs, reading.reads)
+        runs = _NATIVE[lowering.choice.native]
+    return Decision(
+        query,
+        lowering.choice,
+        lowering.stages,
+        lowering.resources,
+        runs,
+        reading.reads,
+        lowering.sampled,
+    )
+
+
+def explain_lowering(
+    query: WindowQuery, df: DataFrame | SplitRows | FileRows, pattern: Pattern | None
+) -> str:
+    """The window, what is computed, the pattern and its stages, and what runs where."""
+    return decision_of(query, df, pattern).explain()
 
 
 def _streamed(

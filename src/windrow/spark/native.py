@@ -29,6 +29,7 @@ from windrow.engine.workers.geometry import Geometry
 from windrow.functions.reducible import Reducible, Reduction
 from windrow.functions.types import is_numeric
 from windrow.kernels.operators import identity
+from windrow.planner.plans import Native
 from windrow.spark.rows import column, quoted, time_of
 from windrow.spark.times import timestamp_of
 
@@ -57,6 +58,13 @@ def _expression(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> Colum
             repr(template),
             "write {0} for its first column, {{ and }} for braces.",
         ) from e
+
+
+def native_part(query: WindowQuery) -> Native | None:
+    """What Spark's own aggregation can compute of the query."""
+    if is_wholly_native(query):
+        return "windows"
+    return "panes" if has_native_panes(query) else None
 
 
 def is_wholly_native(query: WindowQuery) -> bool:

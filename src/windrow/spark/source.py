@@ -12,14 +12,16 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from windrow.core.errors import WindrowError
+from windrow.core.errors import WindrowError, unsampled
 from windrow.core.names import check_names, same_name
 from windrow.engine.joins.attributes import COLLATION
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
+from windrow.planner.decision import Decision
 from windrow.spark import bounded, streaming
 from windrow.spark.checkpoint import refuse_other_checkpoint, refuse_workers_checkpoint
-from windrow.spark.explain import explain_lowering
+from windrow.spark.cores import cores_of
+from windrow.spark.explain import decision_of, explain_lowering
 from windrow.spark.file_rows import FileRows
 from windrow.spark.given_session import check_session
 from windrow.spark.readers import reading_of, scan_of
@@ -94,7 +96,7 @@ class DataFrameSource:
         if not self.df.isStreaming:
             rule = "only a streaming query has a checkpoint"
             raise WindrowError(rule, "a bounded DataFrame", "call to_df() without this check.")
-        if streaming.plan(query, self.df, pattern).native:
+        if streaming.plan(query, self.df, pattern).choice.native:
             refuse_workers_checkpoint(self.df.sparkSession, location)
             return
         identity = streaming.identity_of(query, self.df, pattern)
@@ -117,6 +119,22 @@ class DataFrameSource:
             # A name that no query before it has taken.
             observation = "explained" if self.df.isStreaming else None
             self.to_df(query, pattern, None, ordered=False, observation=observation).explain()
+
+    def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
+        """What will run and why, as it was decided."""
+        return decision_of(query, self.df, pattern)
+
+    def sample(self, rows: int) -> DataFrameSource:
+        """A source over some of the rows, in as many partitions as there are cores."""
+        if self.df.isStreaming:
+            raise unsampled("a stream")
+        some = self.df.limit(rows).repartition(cores_of(self.df.sparkSession))
+        return DataFrameSource(some.localCheckpoint(), self.is_case_sensitive)
+
+    def run(self, query: WindowQuery, pattern: Pattern | None) -> None:
+        """Compute all results and forget them."""
+        df = self.to_df(query, pattern, None, ordered=False, observation=None)
+        df.write.format("noop").mode("overwrite").save()
 
     def written_as(self, names: Iterable[str]) -> DataFrameSource:
         """The source whose columns have these names, if only case tells theirs from them."""

@@ -6,6 +6,7 @@ row, so Spark drops none of them: the workers decide which tuples are late.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,8 @@ from windrow.engine.state.identity import describe
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import window_stages
-from windrow.planner.choice import STREAM_WORKERS, Choice, choose_for_stream
+from windrow.planner.choice import Choice, choose
+from windrow.planner.plans import STREAM_WORKERS, Resources
 from windrow.spark import native_streams
 from windrow.spark.bounded import Lowering
 from windrow.spark.cores import cores_of
@@ -39,12 +41,13 @@ from windrow.spark.watermark import Watermark
 
 def plan(query: WindowQuery, df: DataFrame | FileRows, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
+    resources = Resources(cores_of(df.sparkSession), is_stream=True)
     if pattern is not None:
-        return Lowering(Choice(pattern, "as given"), window_stages(query, pattern))
-    choice = choose_for_stream(query, cores_of(df.sparkSession))
+        return Lowering(Choice(pattern, "as given"), window_stages(query, pattern), resources)
+    choice = choose(query, resources)
     if isinstance(df, DataFrame) and native_streams.is_native(query, df):
-        return Lowering(choice, Stages(()), "windows")
-    return Lowering(choice, window_stages(query, choice.pattern))
+        return Lowering(replace(choice, native="windows"), Stages(()), resources)
+    return Lowering(choice, window_stages(query, choice.pattern), resources)
 
 
 def to_df(
@@ -60,7 +63,7 @@ def to_df(
     if isinstance(df, DataFrame):
         check_metrics(metrics, df)
     lowering = plan(query, df, pattern)
-    if lowering.native and isinstance(df, DataFrame):
+    if lowering.choice.native and isinstance(df, DataFrame):
         partitions = partitions_for(STREAM_WORKERS, cores_of(df.sparkSession))
         make_ready_for_streams(df.sparkSession, partitions)
         return native_streams.windows(query, df, metrics, ordered=ordered)

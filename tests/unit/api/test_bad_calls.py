@@ -130,7 +130,9 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         },
     ),
     "using": (COUNTED.using, {"pattern": LINE}),
+    "hint": (COUNTED.hint, {"keys": 10, "skew": 0.5, "rate": 1000, "cost": "20 us"}),
     "explain": (COUNTED.explain, {"mode": "simple"}),
+    "tune": (wr.tune, {"query": COUNTED, "sample": TABLE}),
     "join": (
         join,
         {
@@ -186,6 +188,13 @@ ACCEPTED: dict[str, dict[str, set[str]]] = {
     "apply": {"function": {"function", "type"}},
     "fold": {"update": {"type"}, "init": set(ODD)},
     "decompose": {"partial": {"function", "type"}, "combine": {"function", "type"}},
+    "hint": {
+        "keys": {"None", *COUNT},
+        "skew": {"None"},
+        "rate": {"None", "2.5", "huge", *COUNT},
+        "cost": {"None", *DURATION},
+    },
+    "tune": {"sample": {"None"}},
     "join": {
         "within": COUNT,
         "delay": {"0", "no time", *DURATION},
@@ -226,11 +235,20 @@ CHECKED: dict[str, Callable[..., Any]] = {
     **{name: getattr(wf, name) for name in wf.__all__},
     **{
         name: getattr(wr, name)
-        for name in ("stream", "join", "equi", "theta", "local_spark", "configure")
+        for name in ("stream", "join", "equi", "theta", "local_spark", "configure", "tune")
     },
     **{
         name: getattr(COUNTED, name)
-        for name in ("event_time", "window", "apply", "fold", "decompose", "using", "ordered")
+        for name in (
+            "event_time",
+            "window",
+            "apply",
+            "fold",
+            "decompose",
+            "using",
+            "hint",
+            "ordered",
+        )
     },
     **{
         f"Query.{name}": getattr(COUNTED, name)

@@ -12,13 +12,9 @@ from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
-from windrow.planner.choice import (
-    MOST_IN_PROCESS,
-    STREAM_WORKERS,
-    choose,
-    choose_for_stream,
-    choose_in_process,
-)
+from windrow.planner.choice import Choice, choose
+from windrow.planner.in_process import MOST_IN_PROCESS, choose_in_process
+from windrow.planner.plans import STREAM_WORKERS, Resources
 
 SLIDING = wr.TimeWindow(10, 5)
 TUMBLING = wr.TimeWindow(10)
@@ -56,27 +52,35 @@ def query_of(model: WindowModel, compute: Any, *keys: str) -> WindowQuery:
     return built.window_query()
 
 
+def on_cores(query: WindowQuery, cores: int) -> Choice:
+    return choose(query, Resources(cores))
+
+
+def on_a_stream(query: WindowQuery, cores: int) -> Choice:
+    return choose(query, Resources(cores, is_stream=True))
+
+
 @pytest.mark.parametrize("compute", [pieces, rows, whole, ordered])
 @pytest.mark.parametrize("model", [SLIDING, COUNTED, SESSIONS, TRIGGERED], ids=str)
 class TestAnyModelAndFunction:
     def test_keys_are_farmed(self, model: WindowModel, compute: Any) -> None:
-        assert choose(query_of(model, compute, "k"), 4).pattern == wr.KeyFarm(4)
+        assert on_cores(query_of(model, compute, "k"), 4).pattern == wr.KeyFarm(4)
 
     def test_one_core_needs_no_parallel_pattern(self, model: WindowModel, compute: Any) -> None:
         for keys in ([], ["k"]):
-            assert choose(query_of(model, compute, *keys), 1).pattern == wr.WinSeq()
+            assert on_cores(query_of(model, compute, *keys), 1).pattern == wr.WinSeq()
 
     def test_a_keyed_stream_has_the_same_state_on_any_number_of_cores(
         self, model: WindowModel, compute: Any
     ) -> None:
         query = query_of(model, compute, "k")
         for cores in (1, 2, 16):
-            assert choose_for_stream(query, cores).pattern == wr.KeyFarm(STREAM_WORKERS)
+            assert on_a_stream(query, cores).pattern == wr.KeyFarm(STREAM_WORKERS)
 
     def test_the_pattern_is_legal_and_has_a_reason(self, model: WindowModel, compute: Any) -> None:
         table = pa.table({"t": [1], "x": [1]})
         query = compute(wr.stream(table).event_time("t").window(model))
-        for choice in (choose(query.window_query(), 3), choose_for_stream(query.window_query(), 3)):
+        for choice in (on_cores(query.window_query(), 3), on_a_stream(query.window_query(), 3)):
             assert choice.why
             query.using(choice.pattern)
 
@@ -102,21 +106,21 @@ class TestAnyModelAndFunction:
 def test_without_keys_model_and_function_decide(
     model: WindowModel, compute: Any, pattern: Pattern
 ) -> None:
-    assert choose(query_of(model, compute), 4).pattern == pattern
+    assert on_cores(query_of(model, compute), 4).pattern == pattern
 
 
 @pytest.mark.parametrize("cores", [1, 2, 16])
 def test_a_stream_without_keys_is_cut_in_pieces_for_any_number_of_cores(cores: int) -> None:
-    panes = choose_for_stream(query_of(SLIDING, pieces), cores)
+    panes = on_a_stream(query_of(SLIDING, pieces), cores)
     assert panes.pattern == wr.PaneFarm(STREAM_WORKERS, 1, level=2)
-    parts = choose_for_stream(query_of(TUMBLING, pieces), cores)
+    parts = on_a_stream(query_of(TUMBLING, pieces), cores)
     assert parts.pattern == wr.WinMapReduce(STREAM_WORKERS, 1, level=2)
 
 
 @pytest.mark.parametrize("cores", [1, 2, 16])
 def test_a_stream_of_whole_windows_has_as_many_stateless_workers_as_cores(cores: int) -> None:
     for model in (SLIDING, COUNTED, SESSIONS, TRIGGERED):
-        choice = choose_for_stream(query_of(model, whole), cores)
+        choice = on_a_stream(query_of(model, whole), cores)
         assert choice.pattern == wr.WinFarm(cores, workers="agnostic", level=2)
 
 

@@ -10,7 +10,7 @@ import pytest
 import windrow as wr
 from windrow.engine.joins.grid import Grid
 from windrow.engine.joins.join_query import JoinQuery
-from windrow.planner.join_layout import choose_grid
+from windrow.planner.join_layout import choose_grid, choose_stream_grid, stream_degree
 
 SCHEMA = pa.schema([("a", pa.float64()), ("k", pa.int64())])
 THETA = wr.theta(lambda x, y: x["a"] < y["a"])
@@ -83,3 +83,40 @@ def test_equalities_and_bands_are_partitioned_first(
 def test_what_is_wrong_is_said(given: dict[str, Any], message: str) -> None:
     with pytest.raises(wr.WindrowError, match=message):
         choose_grid(query(THETA), **given)
+
+
+def over(seconds: int, on: wr.Predicate = THETA) -> JoinQuery:
+    table = pa.table({"a": [1.0], "k": [1], "t": [1]})
+    return wr.join(table, table, within=f"{seconds} s", on=on, time="t").query
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rates", "degree"),
+    [(300, (100, 100), 1), (300, (1000, 1000), 4), (300, (2100, 2100), 16), (60, (1e6, 1e6), 64)],
+)
+def test_a_stream_has_as_many_workers_as_keep_up_with_its_rates(
+    seconds: int, rates: tuple[float, float], degree: int
+) -> None:
+    assert stream_degree(over(seconds), rates) == degree
+
+
+def test_a_stream_whose_rates_are_unknown_has_the_usual_workers() -> None:
+    assert stream_degree(over(300), None) == 8
+    # A partition holds few candidates for a row, however many rows the windows hold.
+    assert stream_degree(over(300, wr.equi("k")), (2100, 2100)) == 8
+
+
+def test_windows_by_count_hold_the_same_rows_at_any_rate() -> None:
+    table = SCHEMA.empty_table()
+    query = wr.join(table, table, within=1_000_000, on=THETA).query
+    assert stream_degree(query, (100, 100)) == 1
+    assert stream_degree(query, (400, 400)) == 4
+
+
+def test_the_reason_says_that_the_workers_keep_up() -> None:
+    found = choose_stream_grid(over(300), (1000, 1000))
+    assert found.grid == Grid(2, 2)
+    copies = "fewest copies of rows at rates of 1000 to 1000"
+    assert found.why == f"4 workers keep up with the rates; {copies}"
+    assert choose_stream_grid(over(300), (1, 1)).why == "1 worker keeps up with the rates"
+    assert choose_stream_grid(over(300), None).grid == Grid(2, 4)

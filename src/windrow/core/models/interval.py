@@ -67,6 +67,12 @@ class IntervalWindow(MappedWindow):
         last = last_id(position, self.slide, self.every, self.origin)
         return np.maximum(first, 0) if self.ranks_tuples else first, last
 
+    def expected_rows(self, rate: float) -> tuple[float, float]:
+        # A window that starts at a landmark has half of the rows between two, and half a slide.
+        length = (self.every + self.slide) / 2 if self.every else self.length
+        per_unit = 1.0 if self.ranks_tuples else rate
+        return length * per_unit, self.slide * per_unit
+
     def bounds(self, ids: Int64s) -> tuple[Int64s, Int64s]:
         return bounds_of(ids, self.length, self.slide, self.every, self.origin)
 

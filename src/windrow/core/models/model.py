@@ -84,6 +84,13 @@ class WindowModel(ABC):
         """
         return None
 
+    def expected_rows(self, rate: float) -> tuple[float, float] | None:
+        """The rows of a window, and those between the starts of two, on average; None: unknown.
+
+        ``rate`` is the number of rows of a key per microsecond.
+        """
+        return None
+
     @property
     def shares_tuples(self) -> bool:
         """Whether a row may belong to several windows."""

@@ -39,6 +39,9 @@ class SlideByTimeWindow(WindowModel):
         object.__setattr__(self, "slide", positive_duration(slide, "SlideByTimeWindow slide"))
         object.__setattr__(self, "origin", instant(origin, "SlideByTimeWindow origin"))
 
+    def expected_rows(self, rate: float) -> tuple[float, float]:
+        return self.length, self.slide * rate
+
     @property
     def newest_lag(self) -> int:
         return self.slide

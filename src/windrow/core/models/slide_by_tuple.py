@@ -36,6 +36,9 @@ class SlideByTupleWindow(WindowModel):
         object.__setattr__(self, "length", positive_duration(length, "SlideByTupleWindow length"))
         object.__setattr__(self, "slide", positive_count(slide, "SlideByTupleWindow slide"))
 
+    def expected_rows(self, rate: float) -> tuple[float, float]:
+        return max(1.0, self.length * rate), self.slide
+
     @property
     def newest_lag(self) -> int:
         return 0

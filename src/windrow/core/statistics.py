@@ -1,0 +1,86 @@
+"""What is known about the rows of a query and the cost of its function."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields
+
+from windrow.core.checks import number, positive_count
+from windrow.core.durations import microseconds
+from windrow.core.errors import WindrowError, received
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The numbers that a plan is chosen by; None stands for what is not known."""
+
+    keys: int | None = None
+    """How many keys there are."""
+    skew: float | None = None
+    """The share of the rows that the most frequent key has: p_max."""
+    rate: float | None = None
+    """Rows per second of event time, of all keys together."""
+    cost: float | None = None
+    """What the function costs per window, in microseconds of one core."""
+    rows: int | None = None
+    """How many rows a bounded input has."""
+
+    @property
+    def known(self) -> dict[str, float]:
+        """The numbers that are known, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def or_else(self, other: Statistics) -> Statistics:
+        """These numbers; where one is not known, that of the other.
+
+        >>> Statistics(keys=3).or_else(Statistics(keys=5, rate=10.0)).known
+        {'keys': 3, 'rate': 10.0}
+        """
+        names = [field.name for field in fields(self)]
+        own = {name: getattr(self, name) for name in names}
+        return Statistics(**{n: getattr(other, n) if v is None else v for n, v in own.items()})
+
+
+UNKNOWN = Statistics()
+"""Nothing is known."""
+
+
+def hinted(keys: object, skew: object, rate: object, cost: object) -> Statistics:
+    """The statistics that a user gives; raises for values that cannot be."""
+    if keys is skew is rate is cost is None:
+        hint = 'for example hint(keys=1000, skew=0.16, rate=200_000, cost="20 us").'
+        raise WindrowError("hint needs at least one of keys, skew, rate and cost", hint=hint)
+    known = Statistics(
+        keys=None if keys is None else positive_count(keys, "hint keys", "keys"),
+        skew=None if skew is None else _share(skew),
+        rate=None if rate is None else _rate(rate),
+        cost=None if cost is None else _cost(cost),
+    )
+    # By rounding, a share may be slightly less than that of equally frequent keys.
+    if known.keys is not None and known.skew is not None and known.skew * known.keys < 0.99:
+        rule = f"the most frequent of {known.keys} keys has at least 1/{known.keys} of the rows"
+        raise WindrowError(rule, received("hint skew", skew), "leave skew out for equal keys.")
+    return known
+
+
+def _share(value: object) -> float:
+    share = number(value)
+    if share is None or not 0 < share <= 1:
+        rule = "hint skew must be the share of the rows that the most frequent key has, up to 1"
+        raise WindrowError(rule, received("hint skew", value), "for example skew=0.16.")
+    return share
+
+
+def _rate(value: object) -> float:
+    rate = number(value)
+    if rate is None or not 0 < rate < math.inf:
+        rule = "hint rate must be a positive number of rows per second"
+        raise WindrowError(rule, received("hint rate", value))
+    return rate
+
+
+def _cost(value: object) -> float:
+    cost = microseconds(value, "hint cost")
+    if cost <= 0:
+        raise WindrowError("hint cost must be a positive duration", received("hint cost", value))
+    return cost

@@ -1,0 +1,55 @@
+"""What the steps of a query cost in this runtime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Times of one core, in microseconds.
+
+    The defaults come from CPU times with PySpark 4.3 on two busy cores of one server: those of the
+    engine in process, those of Spark from jobs with and without the step. ``hand_over`` is between
+    its CPU time (0.22) and its share of a job's time (0.9); ``piece`` and ``window`` were measured
+    only together. Not measured but estimated: ``of_few``, ``pair``, ``state`` and ``stage``.
+    """
+
+    hand_over: float = 0.4
+    """A row with four columns from the JVM to Python."""
+    read: float = 0.12
+    """A row that a task reads from a Parquet file itself."""
+    exchange: float = 0.15
+    """A row that an emitter routes and packs, Spark shuffles, and a worker unpacks."""
+    keep: float = 0.15
+    """A row that a worker sorts into the window buffer of its key."""
+    reduce: float = 0.03
+    """A row that is added to the partials of its pane."""
+    piece: float = 0.35
+    """A partial of a pane or of a part of a window: made, sent or merged."""
+    window: float = 0.45
+    """A window that fires, with a built-in function, and its result on the way back to Spark."""
+    call: float = 8.0
+    """A window of which a user's function is called."""
+    fold: float = 2.0
+    """A row of a window that goes through a user's ``update``, or through ``lift``."""
+    of_few: float = 0.05
+    """A row for a function whose partials are small, such as a variance, beside keeping it."""
+    of_all: float = 0.15
+    """A row for a function that needs all rows, such as a median, beside keeping it."""
+    native_row: float = 0.08
+    """A row that Spark's own aggregation takes in."""
+    native_group: float = 1.25
+    """A group of that aggregation: shuffled, merged and, if it is a pane, handed over."""
+    pair: float = 0.004
+    """T_on: a pair of rows that a join's predicate is evaluated on."""
+    state: float = 0.2
+    """A row or a partial that a worker on a stream writes to its state."""
+    job: float = 400_000
+    """A query over bounded input, whatever its plan: Spark plans it and starts its first tasks."""
+    stage: float = 50_000
+    """A stage of tasks: it is scheduled, and its Python workers are set to work."""
+    task: float = 100_000
+    """A task of a stage."""
+    batch: float = 300_000
+    """A stateful stage in one micro-batch."""

@@ -1,0 +1,130 @@
+"""A decision: what was chosen for a query, on what grounds, and what else could have run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from windrow.core.statistics import UNKNOWN, Statistics
+from windrow.engine.stages.nodes import Stages
+from windrow.engine.window_query import WindowQuery
+from windrow.planner.choice import Choice, can_predict, weigh
+from windrow.planner.explain import explain, function_of
+from windrow.planner.plans import Resources
+from windrow.planner.predict import Prediction
+
+SCALES = (4, 64, 1024)
+"""Numbers of cores for which it is said what would be chosen."""
+VERSION = 1
+"""The version of the decision as data. It counts up if a field changes its meaning or goes."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What will run and why."""
+
+    query: WindowQuery
+    choice: Choice
+    stages: Stages
+    resources: Resources
+    runs: str
+    """What runs where, in words."""
+    reads: str | None = None
+    """Who reads the rows, in words."""
+    sampled: Statistics = UNKNOWN
+    """What a sample of the input has told."""
+
+    runs_here: bool = False
+    """Whether it runs in this process, where there is one core."""
+
+    @property
+    def statistics(self) -> Statistics:
+        return self.query.hints.or_else(self.sampled)
+
+    def predictions(self) -> list[Prediction]:
+        """What was chosen, then the others, the fastest first."""
+        return weigh(self.query, self.resources, self.sampled, self.choice.plan)
+
+    def scaling(self) -> dict[int, Prediction]:
+        """What would be chosen on other numbers of cores."""
+        return {
+            cores: weigh(self.query, replace(self.resources, cores=cores), self.sampled)[0]
+            for cores in SCALES
+        }
+
+    def explain(self) -> str:
+        """The window, the computation, the pattern and its stages."""
+        choice = self.choice
+        return explain(self.query, choice.pattern, choice.why, self.stages, self.runs, self.reads)
+
+    def explain_cost(self) -> str:
+        """The choice as a tree: the plan that was chosen, and those that were rejected."""
+        chosen, *rejected = self.predictions()
+        scaling = {} if self.runs_here else self.scaling()
+        lines = [
+            f"{'chosen':<9}{chosen.plan.describe()}: {self.choice.why}",
+            f"{'known':<9}{self._known()}",
+            f"{'on':<9}{self._on()}",
+            "plans",
+            _line("*", chosen, chosen),
+            *(_line("-", p, chosen) for p in rejected),
+            *(["on other numbers of cores"] if scaling else []),
+            *(f"  {cores:>4} {_rate(p)} as {p.plan.describe()}" for cores, p in scaling.items()),
+        ]
+        return "\n".join(lines)
+
+    def as_data(self) -> dict[str, object]:
+        """The decision as JSON data."""
+        query = self.query
+        return {
+            "version": VERSION,
+            "window": repr(query.model),
+            "keys": list(query.keys),
+            "compute": function_of(query),
+            "pattern": repr(self.choice.pattern),
+            "native": self.choice.native,
+            "why": self.choice.why,
+            "reads": self.reads,
+            "runs": self.runs,
+            "stages": [line for line in self.stages.describe().split("\n") if line],
+            "cores": self.resources.cores,
+            "is_stream": self.resources.is_stream,
+            "statistics": self.statistics.known,
+            "scaling": {
+                str(cores): {"pattern": repr(p.plan.pattern), "rows_per_second": p.rows_per_second}
+                for cores, p in ({} if self.runs_here else self.scaling()).items()
+            },
+            "plans": [
+                {
+                    "pattern": repr(p.plan.pattern),
+                    "native": p.plan.native,
+                    "is_chosen": number == 0,
+                    "seconds": p.seconds,
+                    "rows_per_second": p.rows_per_second,
+                    "held": p.held,
+                    "limit": p.limit,
+                }
+                for number, p in enumerate(self.predictions())
+            ],
+        }
+
+    def _known(self) -> str:
+        known = [f"{name} {value:g}" for name, value in self.statistics.known.items()]
+        if not can_predict(self.statistics):
+            known.append("rules choose, and predictions assume ordinary rows; see hint()")
+        return ", ".join(known)
+
+    def _on(self) -> str:
+        cores = self.resources.cores
+        what = "a stream" if self.resources.is_stream else "bounded input"
+        return f"{cores} core{'s' * (cores != 1)}, {what}"
+
+
+def _line(mark: str, prediction: Prediction, chosen: Prediction) -> str:
+    times = prediction.seconds / chosen.seconds
+    plan = prediction.plan.describe()
+    predicted = f"{_rate(prediction)}, {times:.2f} x the time, holds {prediction.held:.3g}"
+    return f"  {mark} {plan}\n      {predicted}: {prediction.limit}"
+
+
+def _rate(prediction: Prediction) -> str:
+    return f"{prediction.rows_per_second / 1e6:.3g} M rows/s"

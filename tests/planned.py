@@ -1,0 +1,43 @@
+"""What the planner chooses under random statistics."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import strategies as st
+
+from windrow.core.statistics import Statistics
+from windrow.engine.window_query import WindowQuery
+from windrow.patterns import Pattern
+from windrow.planner.choice import can_predict, choose, weigh
+from windrow.planner.plans import Resources
+
+
+@st.composite
+def statistics(draw: st.DrawFn) -> Statistics:
+    """Statistics that may be, of which some are known."""
+    keys = draw(st.none() | st.sampled_from([1, 2, 100, 10**6]))
+    least = 1e-6 if keys is None else 1 / keys
+    return Statistics(
+        keys=keys,
+        skew=draw(st.none() | st.floats(least, 1)),
+        rate=draw(st.none() | st.sampled_from([0.001, 1.0, 1e3, 1e6, 1e9])),
+        cost=draw(st.none() | st.sampled_from([1.0, 20.0, 200.0, 1e6])),
+        rows=draw(st.none() | st.sampled_from([0, 1, 1000, 10**7, 10**12])),
+    )
+
+
+resources = st.builds(Resources, st.sampled_from([1, 2, 3, 4, 8]), st.booleans(), st.booleans())
+
+
+@st.composite
+def planned(draw: st.DrawFn, query: WindowQuery) -> Pattern:
+    """The planner's choice, or one of the plans that it has rejected."""
+    on, known = draw(resources), draw(statistics())
+    chosen = choose(query, on, known)
+    assert chosen.why
+    weighed = weigh(query, on, known)
+    assert all(0 < p.seconds < math.inf and 0 <= p.held < math.inf for p in weighed)
+    if can_predict(query.hints.or_else(known)):
+        assert weighed[0].plan == chosen.plan
+    return draw(st.just(chosen.pattern) | st.sampled_from([p.plan.pattern for p in weighed]))

@@ -1,0 +1,146 @@
+"""What the planner chooses if it knows the keys, the rate and the cost of the function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+from windrow import functions as wf
+from windrow.core.statistics import Statistics
+from windrow.patterns import WinFarm
+from windrow.planner.choice import choose, weigh
+from windrow.planner.constants import Constants
+from windrow.planner.load import load_of
+from windrow.planner.plans import Plan, Resources
+from windrow.planner.predict import Prediction
+
+TABLE = pa.table({"k": ["a"], "t": [1], "x": [1.0]})
+BASE: Any = wr.stream(TABLE).key_by("k").event_time("t")
+SLIDING = BASE.window(wr.TimeWindow("1 s", "10 ms"))
+COUNTS = {"n": wf.count(), "s": wf.sum("x"), "m": wf.max("x")}
+
+
+def whole(query: Any) -> Any:
+    return query.apply(lambda w: {"n": len(w)}, "n bigint")
+
+
+def predicted(query: Any, resources: Resources) -> dict[Plan, Prediction]:
+    return {p.plan: p for p in weigh(query.window_query(), resources)}
+
+
+def chosen(query: Any, resources: Resources) -> Plan:
+    return choose(query.window_query(), resources).plan
+
+
+def test_without_statistics_the_rules_choose() -> None:
+    for resources in (Resources(2), Resources(2, native="panes"), Resources(2, is_stream=True)):
+        query = SLIDING.agg(**COUNTS).window_query()
+        for known in (Statistics(), Statistics(rows=10**9)):
+            found = choose(query, resources, known)
+            assert found.plan == Plan(wr.KeyFarm(resources.workers), resources.native)
+
+
+def test_panes_with_less_than_a_row_are_not_computed_in_spark() -> None:
+    query = BASE.window(wr.TimeWindow("2 s", "20 ms")).agg(**COUNTS)
+    on = Resources(2, native="panes")
+    assert chosen(query.hint(keys=500, rate=20_000), on) == Plan(wr.KeyFarm(2))
+    assert chosen(query.hint(keys=500, rate=2_000_000), on) == Plan(wr.KeyFarm(2), "panes")
+
+
+@pytest.mark.parametrize("hints", [{"keys": 1}, {"keys": 1000, "skew": 0.5}])
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_an_expensive_function_of_a_frequent_key_is_spread_by_windows(
+    hints: dict[str, Any], is_stream: bool
+) -> None:
+    query = whole(SLIDING).hint(**hints, rate=100_000, cost="20 ms")
+    assert isinstance(chosen(query, Resources(2, is_stream=is_stream)).pattern, WinFarm)
+
+
+def test_an_expensive_function_of_equal_keys_is_spread_by_keys() -> None:
+    query = whole(SLIDING).hint(keys=1000, rate=1_000_000, cost="200 us")
+    assert chosen(query, Resources(2)) == Plan(wr.KeyFarm(2))
+
+
+def test_windows_that_depend_on_other_rows_go_to_agnostic_workers() -> None:
+    query = whole(BASE.window(wr.SessionWindow("1 s"))).hint(keys=100, skew=0.9, cost="2 ms")
+    pattern: Any = chosen(query, Resources(4)).pattern
+    assert isinstance(pattern, WinFarm)
+    assert pattern.workers == "agnostic"
+
+
+def test_an_expensive_function_in_pieces_shares_panes() -> None:
+    query = SLIDING.decompose(
+        partial=lambda w: {"n": len(w)},
+        combine=lambda parts: {"n": sum(p["n"] for p in parts)},
+        partial_returns="n bigint",
+        returns="n bigint",
+    ).hint(keys=1, rate=100_000, cost="2 ms")
+    assert isinstance(chosen(query, Resources(2)).pattern, wr.PaneFarm)
+
+
+def test_a_key_farm_is_predicted_to_scale_up_to_one_over_p_max() -> None:
+    query = whole(SLIDING).hint(keys=10_000, skew=0.16, rate=10_000_000, cost="1 ms")
+    farm = {n: predicted(query, Resources(n))[Plan(wr.KeyFarm(n))].seconds for n in (2, 4, 16, 64)}
+    alone = predicted(query, Resources(1))[Plan(wr.WinSeq())].seconds
+    assert alone / farm[2] == pytest.approx(1 / (0.16 + 0.84 / 2), rel=0.05)
+    assert 5 < alone / farm[64] < 6.25
+
+
+def test_hints_come_before_what_is_sampled() -> None:
+    query = whole(SLIDING).hint(skew=0.001)
+    sampled = Statistics(keys=1000, skew=0.9, rate=1e6, cost=500)
+    assert choose(query.window_query(), Resources(2), sampled).pattern == wr.KeyFarm(2)
+    unhinted = whole(SLIDING).window_query()
+    assert choose(unhinted, Resources(2), sampled).pattern == wr.KeyFarm(2)
+
+
+def test_the_reason_names_what_limits_a_plan() -> None:
+    query = whole(SLIDING).hint(keys=1, rate=1_000_000, cost="20 ms")
+    found = predicted(query, Resources(2))
+    uneven = "the busiest of 2 workers has 100% of the work, 2.0 times its fair share"
+    speedup = "its keys allow a speedup of 1.0"
+    assert found[Plan(wr.KeyFarm(2))].limit == f"{uneven}; {speedup}"
+    assert found[Plan(wr.WinSeq())].limit == "one worker computes windows"
+    assert "each row is sent 2.0 times" in found[Plan(WinFarm(2, level=2))].limit
+
+
+@pytest.mark.parametrize(
+    ("model", "rows_per_window", "windows"),
+    [
+        (wr.TimeWindow("1 s", "100 ms"), 100, 100_000),
+        (wr.CountWindow(50, 5), 50, 200_000),
+        (wr.SlideByTupleWindow("1 s", 20), 100, 50_000),
+        (wr.SlideByTimeWindow(30, "1 s"), 30, 10_000),
+        (wr.LandmarkWindow("2 s", "1 s"), 150, 10_000),
+    ],
+    ids=str,
+)
+def test_rate_and_keys_tell_the_load(
+    model: wr.WindowModel, rows_per_window: float, windows: float
+) -> None:
+    query = BASE.window(model).agg(m=wf.median("x")).window_query()
+    known = Statistics(keys=10, rate=1000, rows=1_000_000)
+    load = load_of(query, known, Constants())
+    assert load.rows_per_window == pytest.approx(rows_per_window)
+    assert load.windows == pytest.approx(windows)
+
+
+def test_every_plan_that_is_weighed_is_legal() -> None:
+    for model in (wr.CountWindow(10, 2), wr.SessionWindow(5), wr.TimeWindow(10)):
+        for query in (whole(BASE.window(model)), BASE.window(model).agg(m=wf.first("x"))):
+            for resources in (Resources(4), Resources(4, is_stream=True)):
+                for prediction in weigh(query.window_query(), resources):
+                    query.using(prediction.plan.pattern)
+                    assert prediction.rows_per_second > 0
+
+
+def test_a_window_farm_holds_copies_and_panes_hold_less_than_rows() -> None:
+    on = Resources(4)
+    rows = predicted(whole(SLIDING).hint(keys=10, rate=100_000), on)
+    assert rows[Plan(wr.KeyFarm(4))].held == pytest.approx(100_000)
+    assert rows[Plan(WinFarm(4, level=2))].held == pytest.approx(400_000)
+    panes = predicted(SLIDING.agg(**COUNTS).hint(keys=10, rate=100_000), on)
+    assert panes[Plan(wr.KeyFarm(4))].held == pytest.approx(1000)
