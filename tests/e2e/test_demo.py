@@ -25,7 +25,7 @@ def test_demo_streams_checks_and_draws(tmp_path: Path) -> None:
     assert "\x1b" not in ran.stdout
     assert ran.stderr == ""
 
-    assert "CountWindow(length=1000, slide=100)" in ran.stdout
+    assert "CountWindow(1000, slide=100)" in ran.stdout
     (head,) = (line for line in ran.stdout.splitlines() if "rows/s in" in line)
     for name in ("done/s", "latency", "watermark", "state", "dropped"):
         assert name in head

@@ -51,4 +51,5 @@ def explain_lowering(
         lowering, reads = bounded.plan(query, reading.rows, pattern), reading.reads
         runs = _NATIVE[lowering.native]
     choice = lowering.choice
-    return explain(query, choice.pattern, choice.why, lowering.stages, runs, reads)
+    chosen = choice.pattern if lowering.native is None else None
+    return explain(query, chosen, choice.why, lowering.stages, runs, reads)
