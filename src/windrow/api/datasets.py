@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from windrow.engine.columns.ddl import type_name
 from windrow.engine.datasets.pieces import Piece, filter_of, pieces_of
 from windrow.engine.datasets.scan import Scan, int96_columns
 from windrow.engine.datasets.splits import splits_of
-from windrow.engine.datasets.steps import Side, window_steps
+from windrow.engine.datasets.steps import Side, Step, window_steps
 from windrow.engine.datasets.types import is_nanoseconds
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
@@ -92,9 +92,14 @@ class DatasetSource:
         """The results, computed in this process."""
         stages = window_stages(query, pattern or WinSeq(), in_one_process=True)
         scan = self.reading(needed_columns(query), query.time)
+        return in_process.collect(
+            query, stages, self.steps(query, scan), scan.schema, ordered=ordered
+        )
+
+    def steps(self, query: WindowQuery, scan: Scan) -> Iterator[Step]:
+        """The rows of the scan, batch by batch."""
         side = Side(scan, self.pieces, query.time, query.unit)
-        steps = window_steps(side, has_order=bool(query.order_by))
-        return in_process.collect(query, stages, steps, scan.schema, ordered=ordered)
+        return window_steps(side, has_order=bool(query.order_by))
 
     def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> SplitRows:
         """The rows as Spark's tasks read them."""
