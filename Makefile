@@ -24,7 +24,7 @@ setup: $(INSTALLED) ## install everything into .venv, and Java if there is none
 	@$(WITH_JAVA) echo "Ready: $$($(PYTHON) --version), Java in $$JAVA_HOME"
 
 demo: $(INSTALLED) ## show windows over a live stream, check them and draw artifacts/demo.png
-	@$(WITH_JAVA) $(PYTHON) -m windrow.cli.demo
+	@$(WITH_JAVA) $(PYTHON) -m windrow.cli demo
 
 examples: $(INSTALLED) ## run the example programs on Spark
 	@$(WITH_JAVA) for program in examples/*.py; do $(PYTHON) $$program || exit 1; done

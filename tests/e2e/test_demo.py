@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from windrow.cli import demo
+from windrow.cli.__main__ import main
+from windrow.core import packages
 
 
 @pytest.mark.spark
 def test_demo_streams_checks_and_draws(tmp_path: Path) -> None:
     png = tmp_path / "plots" / "demo.png"
     options = ["--seconds", "2", "--rows-per-second", "5000", "--png", str(png)]
-    command = [sys.executable, "-m", "windrow.cli.demo", *options]
+    command = [sys.executable, "-m", "windrow.cli", "demo", *options]
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     # Plain text where there is no terminal, and nothing of what Spark says when it starts.
@@ -46,11 +47,11 @@ def test_demo_streams_checks_and_draws(tmp_path: Path) -> None:
 def test_a_missing_package_is_named_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(demo, "find_spec", lambda n: None if n == "plotext" else find_spec(n))
-    assert demo.main([]) == 1
+    monkeypatch.setattr(packages, "find_spec", lambda n: None if n == "plotext" else find_spec(n))
+    with pytest.raises(SystemExit, match="2"):
+        main(["demo"])
     printed = capsys.readouterr().err
-    assert "needs plotext" in printed
-    assert 'pip install "windrow[demo]"' in printed
+    assert printed == 'Error: the demo needs plotext. Hint: pip install "windrow[demo]".\n'
 
 
 @pytest.mark.parametrize("option", ["--seconds", "--rows-per-second"])
@@ -58,6 +59,6 @@ def test_a_missing_package_is_named_with_the_remedy(
 def test_options_are_positive_whole_numbers(
     option: str, value: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit):
-        demo.main([f"{option}={value}"])
-    assert f"{option}: must be a positive whole number; got '{value}'" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["demo", f"{option}={value}"])
+    assert f"Invalid value for '{option}'" in capsys.readouterr().err

@@ -137,3 +137,27 @@ def demo(
     from windrow.cli.demo import demo
 
     raise typer.Exit(demo(rows_per_second, seconds, png))
+
+
+@app.command()
+def check(
+    master: Annotated[
+        str | None, typer.Option(help="Spark's master; by default all cores of this machine.")
+    ] = None,
+) -> None:
+    """Check the installation, and Spark with a self-test; every problem comes with its remedy."""
+    from windrow.cli.check import check
+    from windrow.cli.findings import show
+
+    raise typer.Exit(1 if show(check(master)) else 0)
+
+
+@app.command()
+def inspect(
+    checkpoint: Annotated[str, typer.Argument(help="The checkpoint of a streaming query.")],
+    keys: Annotated[int, typer.Option(min=0, help="How many of the biggest keys to show.")] = 5,
+) -> None:
+    """Show whose state a checkpoint holds, and how much of it; nothing is changed."""
+    from windrow.cli.inspection import show_checkpoint
+
+    show_checkpoint(checkpoint, keys)

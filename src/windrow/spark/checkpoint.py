@@ -26,9 +26,9 @@ def refuse_other_checkpoint(spark: SparkSession, location: str, identity: dict[s
 
     One streaming query may contain several queries of ours: one of them must be this one.
     """
-    if not _has_commits(spark, location):
+    if not has_commits(spark, location):
         return
-    operators = _operators(spark, location)
+    operators = operators_of(spark, location)
     ours = [id for id, (_, variables) in operators.items() if {HEADER, BLOBS} <= variables]
     if not ours:
         names = ", ".join(name for name, _ in operators.values()) or "no stateful operator"
@@ -45,7 +45,7 @@ def refuse_other_checkpoint(spark: SparkSession, location: str, identity: dict[s
         raise refused
 
 
-def _has_commits(spark: SparkSession, location: str) -> bool:
+def has_commits(spark: SparkSession, location: str) -> bool:
     """Whether a batch has ended, so that there is state to continue from."""
     try:
         return bool(spark.read.text(f"{location}/commits").limit(1).collect())
@@ -55,7 +55,7 @@ def _has_commits(spark: SparkSession, location: str) -> bool:
         raise
 
 
-def _operators(spark: SparkSession, location: str) -> dict[int, tuple[str, set[str]]]:
+def operators_of(spark: SparkSession, location: str) -> dict[int, tuple[str, set[str]]]:
     """The name and the state variables of each stateful operator, by its number."""
     described = spark.read.format("state-metadata").load(location)
     found = described.select("operatorId", "operatorName", "operatorProperties").collect()

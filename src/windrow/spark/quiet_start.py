@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from threading import Thread
 
 from pyspark import SparkConf, SparkContext
@@ -19,9 +20,14 @@ _OF_EVERY_START = re.compile(
     rb"Setting (default|Spark) log level to |"
     rb"To adjust logging level use |"
     rb"\S+ \S+ WARN Utils: (Your hostname|Set SPARK_LOCAL_IP)|"
-    rb"\S+ \S+ WARN NativeCodeLoader: Unable to load native-hadoop"
+    rb"\S+ \S+ WARN NativeCodeLoader: Unable to load native-hadoop|"
+    rb"(Starting )?Streaming TransformWithStateInPandas Python worker"
 )
-"""Java's warning of a module that Spark asks for comes from no log, so no setting silences it."""
+"""What every start of Spark, and of its Python workers with state, says.
+
+Java's warning of a module that Spark asks for, and the lines of the workers, come from no log, so
+no setting silences them.
+"""
 
 
 def start_quietly(settings: Mapping[str, str]) -> None:
@@ -36,7 +42,7 @@ def start_quietly(settings: Mapping[str, str]) -> None:
     Thread(target=_pass_on, args=(received, os.dup(2)), daemon=True).start()
     conf = SparkConf().setAll(list(settings.items()))
     try:
-        gateway = launch_gateway(conf, {"stderr": sent})
+        gateway = launch_gateway(conf, {"stderr": sent})  # type: ignore[no-untyped-call]
     except PySparkRuntimeError as error:
         if error.getCondition() != "JAVA_GATEWAY_EXITED":
             raise
@@ -51,10 +57,11 @@ def start_quietly(settings: Mapping[str, str]) -> None:
 
 def _pass_on(received: int, to: int) -> None:
     """Write the lines that say something; read on to the end even if nobody takes them."""
+    was_left_out = False
     with os.fdopen(received, "rb") as lines, os.fdopen(to, "wb", buffering=0) as out:
         for line in lines:
-            if not _OF_EVERY_START.match(line):
-                try:
+            is_blank_behind = was_left_out and not line.strip()
+            was_left_out = is_blank_behind or _OF_EVERY_START.match(line) is not None
+            if not was_left_out:
+                with suppress(OSError):
                     out.write(line)
-                except OSError:
-                    continue

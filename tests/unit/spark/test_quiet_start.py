@@ -18,7 +18,12 @@ Setting default log level to "WARN".
 To adjust logging level use sc.setLogLevel(newLevel). For SparkR, use setLogLevel(newLevel).
 26/11/16 16:14:55 WARN NativeCodeLoader: Unable to load native-hadoop library for your platform
 Setting Spark log level to "ERROR".
+Starting Streaming TransformWithStateInPandas Python worker.
+
+Streaming TransformWithStateInPandas Python worker received parameters for UDF.
+
 26/11/16 16:14:56 ERROR Executor: Exception in task 0.0
+
   at a place
 """
 
@@ -29,7 +34,7 @@ def test_only_the_lines_of_every_start_are_left_out(tmp_path: Path) -> None:
     os.close(sent)
     log = tmp_path / "log"
     quiet_start._pass_on(received, os.open(log, os.O_WRONLY | os.O_CREAT))
-    said = b"26/11/16 16:14:56 ERROR Executor: Exception in task 0.0\n  at a place\n"
+    said = b"26/11/16 16:14:56 ERROR Executor: Exception in task 0.0\n\n  at a place\n"
     assert log.read_bytes() == said
 
 
