@@ -15,7 +15,7 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-campaign lint bench-kernels bench-patterns bench-batch bench-stream bench-join bench-sources clean
+.PHONY: help setup demo examples check test test-campaign test-package lint bench-kernels bench-patterns bench-batch bench-stream bench-join bench-sources clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -38,6 +38,9 @@ test: lint ## lint, then run all tests and doctests: what continuous integration
 
 test-campaign: $(INSTALLED) ## run the long tests that `make test` leaves out: kills and clusters
 	$(WITH_JAVA) $(PYTHON) -m pytest $(BY_FILE) -m campaign tests
+
+test-package: $(INSTALLED) ## build the wheel and the sdist, and try them in empty environments
+	$(WITH_JAVA) scripts/test_package.sh
 
 lint: $(INSTALLED) ## check format, lint, types and dead code
 	$(PYTHON) -m ruff format --check .

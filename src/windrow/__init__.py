@@ -32,6 +32,7 @@ from windrow.core import (
 )
 from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowWarning
+from windrow.core.packages import require
 from windrow.core.version import VERSION
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 
@@ -67,6 +68,7 @@ def __getattr__(name: str) -> Any:
 @checks_call
 def local_spark(**conf: object) -> SparkSession:
     """A local Spark session for users who have none; see :mod:`windrow.spark.local`."""
+    require("local_spark", "spark", "pyspark")
     from windrow.spark.local import local_spark
 
     return local_spark(**conf)

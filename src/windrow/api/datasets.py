@@ -10,6 +10,7 @@ import pyarrow.dataset as ds
 
 from windrow.core.errors import WindrowError
 from windrow.core.names import check_names
+from windrow.core.packages import require
 from windrow.engine import in_process
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.datasets.pieces import Piece, filter_of, pieces_of
@@ -123,6 +124,7 @@ class DatasetSource:
         observation: Observation | str | None,
     ) -> DataFrame:
         """The results as a lazy DataFrame of the session, by default the active one."""
+        require("to_df", "spark", "pyspark")
         from windrow.spark import bounded
         from windrow.spark.given_session import session_of
         from windrow.spark.runtime import bounded_observation

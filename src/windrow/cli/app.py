@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from windrow.core import durations
 from windrow.core.version import VERSION
 
 app = typer.Typer(
@@ -17,18 +17,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-
-class Unit(StrEnum):
-    """The unit of times that are integers."""
-
-    s, ms, us, ns = "s", "ms", "us", "ns"
-
-
-class OpenWindows(StrEnum):
-    """What becomes of windows that are open at the end."""
-
-    emit, drop = "emit", "drop"
 
 
 Files = Annotated[list[str], typer.Argument(help="Files of one format, or a folder of them.")]
@@ -47,7 +35,9 @@ Functions = Annotated[
 ]
 Keys = Annotated[list[str] | None, typer.Option("--key", "-k", help="A key column; repeatable.")]
 Time = Annotated[str | None, typer.Option("--time", "-t", help="The column of event times.")]
-TimeUnit = Annotated[Unit, typer.Option("--unit", help="The unit of times that are integers.")]
+TimeUnit = Annotated[
+    durations.TimeUnit, typer.Option("--unit", help="The unit of times that are integers.")
+]
 Delay = Annotated[str, typer.Option(help="How late a stream's rows may be; for drop.")]
 OrderBy = Annotated[
     list[str] | None,
@@ -58,7 +48,7 @@ Format = Annotated[
     typer.Option("--format", help="parquet, csv, ipc, orc or json; by default by extension."),
 ]
 Open = Annotated[
-    OpenWindows,
+    Literal["emit", "drop"],
     typer.Option("--open-windows", help="Give windows still open at the end, or drop them."),
 ]
 Ordered = Annotated[bool, typer.Option("--ordered", help="Results in order of key and window.")]
@@ -81,11 +71,11 @@ def run(
     agg: Functions,
     key: Keys = None,
     time: Time = None,
-    unit: TimeUnit = Unit.us,
+    unit: TimeUnit = "us",
     delay: Delay = "0 s",
     order_by: OrderBy = None,
     format: Format = None,
-    open_windows: Open = OpenWindows.emit,
+    open_windows: Open = "emit",
     ordered: Ordered = False,
     out: Annotated[
         str | None,
@@ -110,11 +100,11 @@ def explain(
     agg: Functions,
     key: Keys = None,
     time: Time = None,
-    unit: TimeUnit = Unit.us,
+    unit: TimeUnit = "us",
     delay: Delay = "0 s",
     order_by: OrderBy = None,
     format: Format = None,
-    open_windows: Open = OpenWindows.emit,
+    open_windows: Open = "emit",
     ordered: Ordered = False,
 ) -> None:
     """Say what `run` with the same options does."""

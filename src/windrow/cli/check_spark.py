@@ -185,4 +185,4 @@ def _stream(spark: SparkSession) -> bool:
 def _are_right(found: DataFrame) -> bool:
     """Whether they are the windows of the same rows in this process."""
     rows = [row.asDict() for row in found.orderBy("k", "window_id").collect()]
-    return rows == _windows(_rows()).ordered().collect().to_pylist()
+    return bool(rows == _windows(_rows()).ordered().collect().to_pylist())

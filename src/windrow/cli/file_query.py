@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 from rich.console import Console
@@ -18,11 +17,12 @@ from windrow.api.datasets import DatasetSource
 from windrow.cli.formats import format_of, writer_of
 from windrow.cli.function_text import functions_of
 from windrow.cli.window_text import window_of
+from windrow.core.durations import TimeUnit
 from windrow.core.errors import WindrowError
 from windrow.engine.datasets.scan import Scan
 from windrow.engine.datasets.steps import Step
 from windrow.engine.in_process import DROPPED
-from windrow.engine.window_query import WindowQuery
+from windrow.engine.window_query import OpenWindows, WindowQuery
 
 _COUNTED = ("parquet", "ipc", "orc")
 """Formats that tell the number of rows without being read."""
@@ -37,11 +37,11 @@ class FileQuery:
     functions: Sequence[str]
     keys: Sequence[str] = ()
     time: str | None = None
-    unit: str = "us"
+    unit: TimeUnit = "us"
     delay: str = "0 s"
     order_by: Sequence[str] = ()
     format: str | None = None
-    open_windows: str = "emit"
+    open_windows: OpenWindows = "emit"
     ordered: bool = False
 
     def query(self, seen: Callable[[int], object] = lambda rows: None) -> wr.Query:
@@ -57,12 +57,10 @@ class FileQuery:
         if self.keys:
             query = query.key_by(*self.keys)
         if self.time is not None:
-            unit: Any = self.unit
-            query = query.event_time(self.time, self.delay, unit=unit)
+            query = query.event_time(self.time, self.delay, unit=self.unit)
         if self.order_by:
             query = query.order_by(*self.order_by)
-        open_windows: Any = self.open_windows
-        query = query.window(model, open_windows).agg(**functions)
+        query = query.window(model, self.open_windows).agg(**functions)
         return query.ordered() if self.ordered else query
 
     def run(self, out: str | None, limit: int) -> None:

@@ -44,7 +44,8 @@ def contents_of(spark: SparkSession, location: str) -> tuple[list[Contents], lis
     if not has_commits(spark, location):
         rule = "the folder is not the checkpoint of a streaming query that has ended a batch"
         raise WindrowError(rule, location, "it is the checkpointLocation of the query.")
-    ours, others = [], []
+    ours: list[Contents] = []
+    others: list[str] = []
     for operator, (name, variables) in operators_of(spark, location).items():
         if {HEADER, BLOBS} <= variables:
             ours += _contents(spark, location, operator)

@@ -54,7 +54,9 @@ def trades(tmp_path: Path) -> Path:
 
 def expected() -> list[dict[str, Any]]:
     query = wr.stream(TRADES).key_by("symbol").event_time("ts").window(wr.TimeWindow("4 s"))
-    results = query.agg(avg=wf.mean("price"), n=wf.count()).ordered().collect().to_pylist()
+    results: list[dict[str, Any]] = (
+        query.agg(avg=wf.mean("price"), n=wf.count()).ordered().collect().to_pylist()
+    )
     assert [row["n"] for row in results] == [2, 1, 1, 1]
     return results
 
