@@ -37,6 +37,8 @@ from windrow.core.version import VERSION
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from pyspark.sql import SparkSession
 
     from windrow.engine.joins.candidates import Candidates
@@ -86,6 +88,18 @@ def configure(spark: SparkSession) -> dict[str, tuple[str | None, str]]:
     return configure(spark)
 
 
+@checks_call
+def progress(spark: SparkSession) -> AbstractContextManager[None]:
+    """Show the progress of what the session runs in a ``with`` block, stage by stage.
+
+    There are bars in terminals and notebooks, and nothing elsewhere. ``to_df()`` is lazy: what
+    takes long is the action, such as ``collect`` or ``write``.
+    """
+    from windrow.spark.progress import progress
+
+    return progress(spark)
+
+
 __all__ = [
     "Aggregate",
     "Axis",
@@ -121,6 +135,7 @@ __all__ = [
     "functions",
     "join",
     "local_spark",
+    "progress",
     "scan",
     "scan_stream",
     "stream",
