@@ -13,6 +13,7 @@ import pytest
 
 from windrow.cli.__main__ import main
 from windrow.core import packages
+from windrow.spark.quiet_start import _OF_EVERY_START
 
 
 @pytest.mark.spark
@@ -25,6 +26,10 @@ def test_demo_streams_checks_and_draws(tmp_path: Path) -> None:
     # Plain text where there is no terminal, and nothing of what Spark says when it starts.
     assert "\x1b" not in ran.stdout
     assert ran.stderr == ""
+
+    # Errors that Spark logs are in a file beside the plot; what every start says is nowhere.
+    log = png.with_suffix(".log").read_bytes().splitlines()
+    assert [line for line in log if _OF_EVERY_START.match(line)] == []
 
     assert "CountWindow(1000, slide=100)" in ran.stdout
     (head,) = (line for line in ran.stdout.splitlines() if "rows/s in" in line)

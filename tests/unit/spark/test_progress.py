@@ -88,7 +88,8 @@ def test_a_stopped_session_ends_the_bars_quietly(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_connect_server_tells_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown, handlers = Shown(), []
+    shown = Shown()
+    handlers: list[Any] = []
     session = named(ConnectSession())
     session.registerProgressHandler = handlers.append
     session.removeProgressHandler = handlers.remove
