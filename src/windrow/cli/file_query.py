@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -69,9 +70,8 @@ class FileQuery:
         began = time.monotonic()
         console = Console(stderr=True, highlight=False)
         columns = (TextColumn("{task.completed:,.0f} rows"), BarColumn(), TaskProgressColumn())
-        with Progress(
-            *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
-        ) as progress:
+        progress = Progress(*columns, TimeRemainingColumn(), console=console)
+        with progress if console.is_terminal else nullcontext():
             task = progress.add_task("", total=None)
             query = self.query(lambda rows: progress.advance(task, rows))
             progress.update(task, total=self._total(query))
