@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+import windrow as wr
 from tests import golden_checkpoint
 from windrow.cli.__main__ import main
 from windrow.cli.check_spark import check_spark
+from windrow.spark import progress
+from windrow.spark.progress import Stages
 
 pytestmark = pytest.mark.spark
 
@@ -52,3 +57,35 @@ def test_check_finds_nothing_wrong_with_a_session_that_is_right(spark: SparkSess
     assert {"session", "tasks", "settings", "executors"} < findings.keys()
     assert "windows are right" in findings["bounded query"].found
     assert "windows are right" in findings["stream"].found
+
+
+def test_progress_shows_the_stages_that_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen"
+
+    class Display:
+        shown: list[Stages]
+
+        def __enter__(self) -> Display:
+            self.shown = []
+            return self
+
+        def __exit__(self, *error: object) -> None: ...
+
+        def show(self, stages: Stages) -> None:
+            if stages:
+                self.shown.append(stages)
+                seen.touch()
+
+    def wait_until_seen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        while not seen.exists():
+            pass
+        return batches
+
+    display = Display()
+    monkeypatch.setattr(progress, "display_here", lambda: display)
+    with wr.progress(spark):
+        spark.range(0, 9, 1, 3).mapInArrow(wait_until_seen, "id long").collect()
+    ((done, tasks),) = display.shown[0].values()
+    assert (done, tasks) == (0, 3)

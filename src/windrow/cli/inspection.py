@@ -21,21 +21,18 @@ def show_checkpoint(location: str, most: int) -> None:
 
     ours, others = contents_of(wr.local_spark(), location)
     if not ours:
-        names = ", ".join(others) or "no stateful operator"
+        names = ", ".join(others.values()) or "no stateful operator"
         raise WindrowError("the checkpoint has no state of Windrow", names)
     console = Console(highlight=False, markup=False)
-    for contents in ours:
-        biggest = [
-            f"{', '.join(map(str, key))} ({rows:,})"
-            for key, rows in contents.rows_by_key.most_common(most)
-        ]
+    for operator, contents in ours.items():
+        biggest = [f"{key} ({rows:,})" for key, rows in contents.biggest(most)]
         header = contents.header
         lines = {
-            "stage": f"{header['stage']}, stateful operator {contents.operator} of Spark",
+            "stage": f"{header['stage']}, stateful operator {operator} of Spark",
             **described(header["query"]),
             "written by": f"Windrow {header['windrow']}, state format {header['version']}",
             "workers": f"{contents.workers:,}",
-            "keys": f"{contents.keys:,}",
+            "keys": f"{contents.keys:,}" if contents.keys else "",
             "rows": f"{contents.rows:,} stored, counting partial results and rows that wait",
             "bytes": f"{contents.bytes:,}",
             "watermark": _instant(contents.watermark),
@@ -47,7 +44,7 @@ def show_checkpoint(location: str, most: int) -> None:
                 console.print(f"{name:<13}{value}", soft_wrap=True)
         console.print()
     if others:
-        console.print(f"Beside them: {', '.join(others)}, which is not of Windrow.")
+        console.print(f"Beside them: {', '.join(others.values())}, which is not of Windrow.")
 
 
 def described(query: dict[str, Any]) -> dict[str, str]:
