@@ -106,7 +106,7 @@ def stream_packages() -> Iterator[Finding]:
         yield Finding("for streams", f"{' and '.join(missing)} missing", remedy)
         return
     said = ", ".join(f"{name} {version(name)}" for name in names)
-    if version("pandas").split(".")[0] >= "3":
+    if int(version("pandas").split(".")[0]) >= 3:
         remedy = 'PySpark does not support pandas 3 yet: pip install "pandas<3"'
         yield Finding("for streams", said, remedy, is_fine=True)
     else:
