@@ -153,11 +153,15 @@ class DatasetSource:
         if with_spark:
             rule = 'explain("spark") needs an active Spark session'
             raise WindrowError(rule, hint="make one, for example with wr.local_spark().")
+        print(self.explained_in_process(query, pattern))
+
+    def explained_in_process(self, query: WindowQuery, pattern: Pattern | None) -> str:
+        """What ``collect`` does and why."""
         why = "as given" if pattern else "in process there is one core"
         pattern = pattern or WinSeq()
         stages = window_stages(query, pattern, in_one_process=True)
         reads = self.reading(needed_columns(query), query.time).describe(self.pieces)
-        print(explain(query, pattern, why, stages, "in this process", f"{reads}, batch by batch"))
+        return explain(query, pattern, why, stages, "in this process", f"{reads}, batch by batch")
 
     @staticmethod
     def of(data: object) -> DatasetSource:

@@ -114,7 +114,7 @@ def explain(
     query = FileQuery(
         files, window, agg, keys, time, unit, delay, order, format, open_windows, ordered
     )
-    query.query().explain()
+    query.explain()
 
 
 @app.command()

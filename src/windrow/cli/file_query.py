@@ -88,6 +88,12 @@ class FileQuery:
             f"{len(results):,} windows{where} after {seconds:.1f} s{lost}", soft_wrap=True
         )
 
+    def explain(self) -> None:
+        """Print what ``run`` does."""
+        query = self.query()
+        assert isinstance(query.source, DatasetSource)
+        print(query.source.explained_in_process(query.window_query(), query.pattern))
+
     def _total(self, query: wr.Query) -> int | None:
         """The number of rows to read, if it costs nothing to find out."""
         source = query.source
