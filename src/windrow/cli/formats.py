@@ -36,7 +36,7 @@ _WRITERS: dict[str, Callable[[pa.Table, str], Any]] = {
 def format_of(paths: Sequence[str]) -> str:
     """The format of files by their extension; of a folder, by the first file that has a known one.
 
-    >>> format_of(["trades.csv.gz"])
+    >>> format_of(["s3://bucket/trades.csv.gz"])
     'csv'
     """
     for path in paths:
@@ -55,7 +55,7 @@ def format_of(paths: Sequence[str]) -> str:
 
 def writer_of(path: str, inputs: Sequence[str]) -> Callable[[pa.Table], None]:
     """Writes a table to the path; raises at once if that cannot work."""
-    kind = _format(path)
+    kind = "" if path.lower().endswith(_COMPRESSED) else _format(path)
     if kind not in _WRITERS:
         hint = "write to a file that ends with .parquet, .csv, .arrow or .orc."
         raise WindrowError("--out cannot write this format", repr(path), hint)

@@ -105,6 +105,21 @@ def test_a_folder_is_read_as_its_files_are_named(
     assert [line.split()[-1] for line in ran.out.splitlines()] == ["n", "3", "3"]
 
 
+def test_several_files_may_be_compressed(windrow: Callable[..., Ran], tmp_path: Path) -> None:
+    for name, part in (("a.csv.gz", TRADES.slice(0, 4)), ("b.csv.gz", TRADES.slice(4))):
+        with pa.CompressedOutputStream(str(tmp_path / name), "gzip") as file:
+            csv.write_csv(part, file)
+    files = [tmp_path / "a.csv.gz", tmp_path / "b.csv.gz"]
+    ran = windrow("run", *files, "-w", "count 9", "-a", "collect(seq)")
+    assert "[0, 1, 2, 3, 4, 5]" in ran.out, ran.err
+
+
+def test_json_is_read(windrow: Callable[..., Ran], tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"x": 1}\n{"x": 2}\n')
+    ran = windrow("run", tmp_path / "rows.jsonl", "-w", "count 9", "-a", "s=sum(x)")
+    assert ran.out.split()[-1] == "3", ran.err
+
+
 def test_order_and_open_windows_are_as_asked_for(
     windrow: Callable[..., Ran], trades: Path, tmp_path: Path
 ) -> None:
@@ -136,6 +151,7 @@ def test_explain_says_what_run_would_do(windrow: Callable[..., Ran], trades: Pat
         (["{trades}", "-w", "count 5", "-a", "count()", "-k", "sybmol"], "did you mean"),
         (["{trades}", "-w", "count 5", "-a", "count()", "--format", "csv"], "cannot read csv|CSV"),
         (["{trades}", "-w", "count 5", "-a", "count()", "-o", "x.json"], "cannot write this form"),
+        (["{trades}", "-w", "count 5", "-a", "count()", "-o", "x.csv.gz"], "cannot write this"),
         (["{trades}", "-w", "count 5", "-a", "count()", "-o", "{trades}"], "other than the input"),
         (["{trades}", "-w", "count 5", "-a", "count()", "-o", "no/x.csv"], "no such folder"),
         (["{trades}", "-w", "count 5", "-a", "ohlc(price)", "-o", "{here}/x.csv"], "CSV cannot"),
