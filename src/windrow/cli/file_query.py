@@ -68,7 +68,7 @@ class FileQuery:
         """Write the results to a file, or print the first of them."""
         write = None if out is None else writer_of(out, self.paths)
         began = time.monotonic()
-        console = Console(stderr=True, highlight=False)
+        console = Console(stderr=True, highlight=False, markup=False)
         columns = (TextColumn("{task.completed:,.0f} rows"), BarColumn(), TaskProgressColumn())
         progress = Progress(*columns, TimeRemainingColumn(), console=console)
         with progress if console.is_terminal else nullcontext():
@@ -82,7 +82,9 @@ class FileQuery:
             write(results)
         dropped = int((results.schema.metadata or {}).get(DROPPED, 0))
         where = "" if out is None else f" in {out}"
-        lost = f"; {dropped:,} rows without a time or attribute were dropped" if dropped else ""
+        lost = (
+            f"; dropped for lack of a time or attribute: {dropped:,} of the rows" if dropped else ""
+        )
         seconds = time.monotonic() - began
         console.print(
             f"{len(results):,} windows{where} after {seconds:.1f} s{lost}", soft_wrap=True

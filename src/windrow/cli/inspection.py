@@ -49,12 +49,12 @@ def show_checkpoint(location: str, most: int) -> None:
 
 def described(query: dict[str, Any]) -> dict[str, str]:
     """The query that a header describes, line by line."""
-    said = {name: json.dumps(value) for name, value in query.items() if value}
+    given = {name: value for name, value in query.items() if value or name == "keys"}
+    said = {"per key" if n == "keys" else n: json.dumps(value) for n, value in given.items()}
     if "window" in query:
         said["window"] = _model(query["window"])
     if "keys" in query:
         said["per key"] = _columns(query["keys"])
-        said.pop("keys", None)
     if query.get("event_time"):
         unit = query["event_time"].get("unit", "us")
         said["event_time"] = f"{_columns([query['event_time']])} in {unit}"

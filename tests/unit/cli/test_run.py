@@ -79,7 +79,7 @@ def test_formats_follow_the_extensions(
     assert found.to_pylist() == expected()
     assert re.fullmatch(
         rf"4 windows in {re.escape(str(out))} after [\d.]+ s; "
-        r"1 rows without a time or attribute were dropped\n",
+        r"dropped for lack of a time or attribute: 1 of the rows\n",
         ran.err,
     )
     assert ran.out == ""
