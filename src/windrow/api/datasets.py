@@ -91,7 +91,7 @@ class DatasetSource:
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""
-        stages = window_stages(query, pattern or WinSeq(), in_one_process=True)
+        stages = window_stages(query, pattern or WinSeq(), "process")
         scan = self.reading(needed_columns(query), query.time)
         return in_process.collect(
             query, stages, self.steps(query, scan), scan.schema, ordered=ordered
@@ -159,7 +159,7 @@ class DatasetSource:
         """What ``collect`` does and why."""
         why = "as given" if pattern else "in process there is one core"
         pattern = pattern or WinSeq()
-        stages = window_stages(query, pattern, in_one_process=True)
+        stages = window_stages(query, pattern, "process")
         reads = self.reading(needed_columns(query), query.time).describe(self.pieces)
         return explain(query, pattern, why, stages, "in this process", f"{reads}, batch by batch")
 
