@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 from rich.console import Console
@@ -20,8 +21,7 @@ from windrow.cli.function_text import functions_of
 from windrow.cli.window_text import window_of
 from windrow.core.durations import TimeUnit
 from windrow.core.errors import WindrowError
-from windrow.engine.datasets.scan import Scan
-from windrow.engine.datasets.steps import Step
+from windrow.engine.datasets.steps import Side, Step, Unread
 from windrow.engine.in_process import DROPPED
 from windrow.engine.window_query import OpenWindows, WindowQuery
 
@@ -113,10 +113,14 @@ class _Watched(DatasetSource):
         super().__init__(source.dataset)
         self.seen = seen
 
-    def steps(self, query: WindowQuery, scan: Scan) -> Iterator[Step]:
-        for step in super().steps(query, scan):
-            yield step
-            self.seen(len(step.rows))
+    def steps(self, query: WindowQuery, side: Side) -> Iterator[Unread]:
+        for unread in super().steps(query, side):
+            yield partial(self._read, unread)
+
+    def _read(self, unread: Unread) -> Step:
+        step = unread()
+        self.seen(len(step.rows))
+        return step
 
 
 def _print_table(results: pa.Table, limit: int) -> None:
