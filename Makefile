@@ -15,7 +15,7 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-campaign lint bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
+.PHONY: help setup demo examples check test test-campaign test-package lint bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -24,7 +24,7 @@ setup: $(INSTALLED) ## install everything into .venv, and Java if there is none
 	@$(WITH_JAVA) echo "Ready: $$($(PYTHON) --version), Java in $$JAVA_HOME"
 
 demo: $(INSTALLED) ## show windows over a live stream, check them and draw artifacts/demo.png
-	@$(WITH_JAVA) $(PYTHON) -m windrow.cli.demo
+	@$(WITH_JAVA) $(PYTHON) -m windrow.cli demo
 
 examples: $(INSTALLED) ## run the example programs on Spark
 	@$(WITH_JAVA) for program in examples/*.py; do $(PYTHON) $$program || exit 1; done
@@ -38,6 +38,9 @@ test: lint ## lint, then run all tests and doctests: what continuous integration
 
 test-campaign: $(INSTALLED) ## run the long tests that `make test` leaves out: kills and clusters
 	$(WITH_JAVA) $(PYTHON) -m pytest $(BY_FILE) -m campaign tests
+
+test-package: $(INSTALLED) ## build the wheel and the sdist, and try them in empty environments
+	$(WITH_JAVA) scripts/test_package.sh
 
 lint: $(INSTALLED) ## check format, lint, types and dead code
 	$(PYTHON) -m ruff format --check .

@@ -32,7 +32,7 @@ def quotes() -> pa.Table:
     symbol = random.integers(0, 3, QUOTES)
     price = 100 * (symbol + 1) + 5 * np.sin(seconds / 5 + symbol)
     half_spread = random.uniform(0.01, 0.05, QUOTES)
-    opening = 1_704_187_800_000_000
+    opening = np.datetime64("2026-01-05T09:30", "us").astype(np.int64)
     return pa.table(
         {
             "symbol": pa.array(["ACME", "EMCA", "MACE"]).take(pa.array(symbol)),
@@ -68,6 +68,7 @@ def main() -> list[dict[str, object]]:
     """Print the first forecasts and return all of them."""
     spark = wr.local_spark()
     results = forecasts(spark.createDataFrame(quotes()))
+    print("`last` is the price at second `at`; `forecast` is the price expected one second later:")
     results.select("symbol", "window_id", "at", "last", "forecast").show(5)
     return [row.asDict() for row in results.collect()]
 

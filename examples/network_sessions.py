@@ -18,6 +18,7 @@ import windrow as wr
 from windrow import functions as wf
 
 HOSTS, BURSTS, FLOWS = 20, 5, 40
+START = np.datetime64("2026-01-05T09:30", "us").astype(np.int64)
 
 
 def flows() -> pa.Table:
@@ -32,7 +33,7 @@ def flows() -> pa.Table:
     table = pa.table(
         {
             "host": pa.array([f"10.0.0.{host}" for host in hosts]),
-            "ts": pa.array((seconds * 1e6).astype(np.int64), pa.timestamp("us", "UTC")),
+            "ts": pa.array(START + (seconds * 1e6).astype(np.int64), pa.timestamp("us", "UTC")),
             "packets": packets,
             "bytes": packets * random.integers(64, 1500, len(seconds)),
         }
@@ -63,6 +64,9 @@ def main() -> list[dict[str, object]]:
     """Print the first sessions and return all of them."""
     spark = wr.local_spark()
     results = sessions(spark.createDataFrame(flows()))
+    print(
+        f"Every host has {BURSTS} sessions of {FLOWS} flows: the pauses between them end a session."
+    )
     results.select("host", "window_id", "flows", "bytes", "packets", "seconds").show(5)
     return [row.asDict() for row in results.collect()]
 

@@ -57,6 +57,7 @@ def main() -> list[dict[str, object]]:
     """Print the first windows and return all of them."""
     spark = wr.local_spark()
     results = statistics(spark.createDataFrame(trades())).to_df()
+    print("Each line describes the last 500 trades of a symbol; the next begins 50 trades later:")
     results.select("symbol", "window_id", "n", "mean", "stddev", "p95", "bar.*").show(5)
     return [row.asDict(recursive=True) for row in results.collect()]
 

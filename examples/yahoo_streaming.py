@@ -22,6 +22,7 @@ from windrow import functions as wf
 
 EVENTS = 50_000
 CAMPAIGNS, ADS_EACH = 100, 10
+START = np.datetime64("2026-01-05T09:30", "us").astype(np.int64)
 
 
 def events() -> pa.Table:
@@ -32,7 +33,7 @@ def events() -> pa.Table:
         {
             "ad_id": random.integers(0, CAMPAIGNS * ADS_EACH, EVENTS),
             "event_type": kinds.take(pa.array(random.integers(0, 3, EVENTS))),
-            "event_time": pa.array(np.arange(EVENTS) * 1000, pa.timestamp("us", "UTC")),
+            "event_time": pa.array(START + np.arange(EVENTS) * 1000, pa.timestamp("us", "UTC")),
         }
     )
 
@@ -61,6 +62,7 @@ def main() -> list[dict[str, object]]:
     spark = wr.local_spark()
     query = views(spark.createDataFrame(events()), spark.createDataFrame(campaigns()))
     query.explain()
+    print("\n`runs` says that Spark's own groupBy does all of it. The views per campaign and 10 s:")
     results = query.to_df()
     results.show(5, truncate=False)
     return [row.asDict() for row in results.collect()]

@@ -33,10 +33,13 @@ from windrow.core import (
 )
 from windrow.core.calls import checks_call
 from windrow.core.errors import WindrowWarning
+from windrow.core.packages import require
 from windrow.core.version import VERSION
 from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from pyspark.sql import SparkSession
 
     from windrow.engine.joins.candidates import Candidates
@@ -68,6 +71,7 @@ def __getattr__(name: str) -> Any:
 @checks_call
 def local_spark(**conf: object) -> SparkSession:
     """A local Spark session for users who have none; see :mod:`windrow.spark.local`."""
+    require("local_spark", "spark", "pyspark")
     from windrow.spark.local import local_spark
 
     return local_spark(**conf)
@@ -102,6 +106,18 @@ def tune(query: Query, sample: Data | None = None) -> Query:
     from windrow.api.tuning import tuned
 
     return tuned(query, sample)
+
+
+@checks_call
+def progress(spark: SparkSession) -> AbstractContextManager[None]:
+    """Show the progress of what the session runs in a ``with`` block, stage by stage.
+
+    There are bars in terminals and notebooks, and nothing elsewhere. ``to_df()`` is lazy: what
+    takes long is the action, such as ``collect`` or ``write``.
+    """
+    from windrow.spark.progress import progress
+
+    return progress(spark)
 
 
 __all__ = [
@@ -139,6 +155,7 @@ __all__ = [
     "functions",
     "join",
     "local_spark",
+    "progress",
     "scan",
     "scan_stream",
     "stream",

@@ -11,21 +11,27 @@ from pathlib import Path
 
 import pytest
 
-from windrow.cli import demo
+from windrow.cli.__main__ import main
+from windrow.core import packages
+from windrow.spark.quiet_start import _OF_EVERY_START
 
 
 @pytest.mark.spark
 def test_demo_streams_checks_and_draws(tmp_path: Path) -> None:
     png = tmp_path / "plots" / "demo.png"
     options = ["--seconds", "2", "--rows-per-second", "5000", "--png", str(png)]
-    command = [sys.executable, "-m", "windrow.cli.demo", *options]
+    command = [sys.executable, "-m", "windrow.cli", "demo", *options]
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     # Plain text where there is no terminal, and nothing of what Spark says when it starts.
     assert "\x1b" not in ran.stdout
     assert ran.stderr == ""
 
-    assert "CountWindow(length=1000, slide=100)" in ran.stdout
+    # Errors that Spark logs are in a file beside the plot; what every start says is nowhere.
+    log = png.with_suffix(".log").read_bytes().splitlines()
+    assert [line for line in log if _OF_EVERY_START.match(line)] == []
+
+    assert "CountWindow(1000, slide=100)" in ran.stdout
     (head,) = (line for line in ran.stdout.splitlines() if "rows/s in" in line)
     for name in ("done/s", "latency", "watermark", "state", "dropped"):
         assert name in head
@@ -46,11 +52,11 @@ def test_demo_streams_checks_and_draws(tmp_path: Path) -> None:
 def test_a_missing_package_is_named_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(demo, "find_spec", lambda n: None if n == "plotext" else find_spec(n))
-    assert demo.main([]) == 1
+    monkeypatch.setattr(packages, "find_spec", lambda n: None if n == "plotext" else find_spec(n))
+    with pytest.raises(SystemExit, match="2"):
+        main(["demo"])
     printed = capsys.readouterr().err
-    assert "needs plotext" in printed
-    assert 'pip install "windrow[demo]"' in printed
+    assert printed == 'Error: the demo needs plotext. Hint: pip install "windrow[demo]".\n'
 
 
 @pytest.mark.parametrize("option", ["--seconds", "--rows-per-second"])
@@ -58,6 +64,6 @@ def test_a_missing_package_is_named_with_the_remedy(
 def test_options_are_positive_whole_numbers(
     option: str, value: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit):
-        demo.main([f"{option}={value}"])
-    assert f"{option}: must be a positive whole number; got '{value}'" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["demo", f"{option}={value}"])
+    assert f"Invalid value for '{option}'" in capsys.readouterr().err

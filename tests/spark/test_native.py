@@ -247,7 +247,11 @@ def test_explain_says_what_runs_where_and_sparks_plan_agrees(
 ) -> None:
     given = query(df, model, functions)
     given.explain()
-    assert says in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert says in said
+    lines = {line.split()[0] for line in said.splitlines()}
+    assert ("pattern" in lines) is ("in Python, on rows" in says)
+    assert ("stages" in lines) is has_python
     given.to_df().explain()
     plan = capsys.readouterr().out
     assert ("MapInArrow" in plan) is has_python

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
@@ -11,11 +11,12 @@ import pyarrow.dataset as ds
 from windrow.api.in_threads import FEW_BYTES, InThreads
 from windrow.core.errors import WindrowError
 from windrow.core.names import check_names
+from windrow.core.packages import require
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.datasets.pieces import FilePiece, Piece, filter_of, pieces_of
 from windrow.engine.datasets.scan import Scan, int96_columns
 from windrow.engine.datasets.splits import splits_of
-from windrow.engine.datasets.steps import Side, window_steps
+from windrow.engine.datasets.steps import Side, Unread, window_steps
 from windrow.engine.datasets.types import is_nanoseconds
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
@@ -96,8 +97,11 @@ class DatasetSource:
         scan, pieces = self.reading(needed_columns(query), query.time), self.pieces
         running = InThreads.of(query, pattern, threads, is_small=_are_small(pieces))
         side = Side(scan, pieces, query.time, query.unit, use_threads=running.threads > 1)
-        steps = window_steps(side, query.order_by)
-        return running.collect(steps, scan.schema, ordered=ordered)
+        return running.collect(self.steps(query, side), scan.schema, ordered=ordered)
+
+    def steps(self, query: WindowQuery, side: Side) -> Iterator[Unread]:
+        """The rows of this side, batch by batch."""
+        return iter(window_steps(side, query.order_by))
 
     def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> SplitRows:
         """The rows as Spark's tasks read them."""
@@ -121,6 +125,7 @@ class DatasetSource:
         observation: Observation | str | None,
     ) -> DataFrame:
         """The results as a lazy DataFrame of the session, by default the active one."""
+        require("to_df", "spark", "pyspark")
         from windrow.spark import bounded
         from windrow.spark.given_session import session_of
         from windrow.spark.runtime import bounded_observation
@@ -154,6 +159,10 @@ class DatasetSource:
             return decision_of(
                 query, self.rows_on(spark, needed_columns(query), query.time), pattern
             )
+        return self.decision_in_process(query, pattern)
+
+    def decision_in_process(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
+        """What ``collect`` does and why."""
         pieces = self.pieces
         reads = self.reading(needed_columns(query), query.time).describe(pieces)
         running = InThreads.of(query, pattern, None, is_small=_are_small(pieces))

@@ -31,6 +31,14 @@ _UNITS = {
     604_800_000_000: ("w", "week", "weeks"),
 }
 _MICROSECONDS = {name: factor for factor, names in _UNITS.items() for name in names}
+_WRITTEN = {
+    86_400_000_000: "day",
+    3_600_000_000: "h",
+    60_000_000: "min",
+    1_000_000: "s",
+    1_000: "ms",
+    1: "us",
+}
 _PART = re.compile(r"([+-]?\d+)\s*([^\W\d_]+)\s*")
 INT64_MAX = 2**63 - 1
 
@@ -66,6 +74,19 @@ def instant(value: object, what: str = "instant") -> int:
     if isinstance(value, np.datetime64):
         return microseconds(value - np.datetime64(0, "us"), what)
     return microseconds(value, what)
+
+
+def in_words(micros: int) -> str:
+    """The duration as a user writes it, in the largest unit of which it is a whole number.
+
+    >>> in_words(10_000_000), in_words(1_500_000), in_words(86_400_000_000), in_words(0)
+    ('10 s', '1500 ms', '1 day', '0 s')
+    """
+    if micros == 0:
+        return "0 s"
+    factor, unit = next((f, unit) for f, unit in _WRITTEN.items() if micros % f == 0)
+    count = micros // factor
+    return f"{count} {unit}{'s' if unit == 'day' and abs(count) != 1 else ''}"
 
 
 def _parse(text: str, what: str) -> int:

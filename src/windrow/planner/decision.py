@@ -54,7 +54,8 @@ class Decision:
     def explain(self) -> str:
         """The window, the computation, the pattern and its stages."""
         choice = self.choice
-        return explain(self.query, choice.pattern, choice.why, self.stages, self.runs, self.reads)
+        pattern = choice.pattern if choice.native is None else None
+        return explain(self.query, pattern, choice.why, self.stages, self.runs, self.reads)
 
     def explain_cost(self) -> str:
         """The choice as a tree: the plan that was chosen, and those that were rejected."""

@@ -10,13 +10,16 @@ from windrow.patterns import Pattern
 
 def explain(
     query: WindowQuery,
-    pattern: Pattern,
+    pattern: Pattern | None,
     why: str,
     stages: Stages,
     runs: str,
     reads: str | None = None,
 ) -> str:
-    """The window, the computation, the pattern and its stages; for a dataset, what is read."""
+    """The window, the computation, the pattern and its stages; for a dataset, what is read.
+
+    There is no pattern if Spark itself computes the windows or their panes.
+    """
     model = query.model
     order = [query.time] if query.time else []
     lines = {
@@ -24,12 +27,12 @@ def explain(
         "per key": ", ".join(query.keys) or "none: one stream",
         "order": ", ".join([*order, *query.order_by, "arrival"]),
         "compute": function_of(query),
-        "pattern": f"{pattern!r}: {why}",
-        **({} if reads is None else {"reads": reads}),
+        "pattern": None if pattern is None else f"{pattern!r}: {why}",
+        "reads": reads,
         "runs": runs,
         "stages": stages.describe().replace("\n", "\n" + " " * 9),
     }
-    return "\n".join(f"{name:<8} {value}" for name, value in lines.items())
+    return "\n".join(f"{name:<8} {value}" for name, value in lines.items() if value)
 
 
 def function_of(query: WindowQuery) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from windrow.core.durations import in_words
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.stages.nodes import Stages
 from windrow.patterns.joins import Strategy
@@ -24,15 +25,14 @@ def explain_join(
     reads: Sequence[str] = (),
 ) -> str:
     """The predicate, the windows, the layout and its stages; who reads each side, if told."""
-    unit = "rows" if query.by_count else "us"
-    left, right = query.lengths
+    left, right = (f"{n} rows" if query.by_count else in_words(n) for n in query.lengths)
     order = "arrival" if query.time is None else f"{query.time[0]} and {query.time[1]}"
     layout = f"{choice.grid.describe(query)}: {choice.why}"
     if strategy != "grid":
         layout = f"{strategy} of {choice.grid.n}: {_WHY_BASELINE[strategy]}"
     lines = {
         "join": f"{query.how} on {query.on.describe()}",
-        "within": f"the last {left} {unit} of the left, {right} {unit} of the right",
+        "within": f"the last {left} of the left, {right} of the right",
         "order": order,
         "layout": layout,
         **({"reads": _both(*reads)} if reads else {}),

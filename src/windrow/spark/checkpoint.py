@@ -29,9 +29,9 @@ def refuse_other_checkpoint(spark: SparkSession, location: str, identity: dict[s
 
     One streaming query may contain several queries of ours: one of them must be this one.
     """
-    if not _has_commits(spark, location):
+    if not has_commits(spark, location):
         return
-    operators = _operators(spark, location)
+    operators = operators_of(spark, location)
     ours = [id for id, (_, variables) in operators.items() if {HEADER, BLOBS} <= variables]
     if not ours:
         hint = "start with a new checkpoint location."
@@ -55,9 +55,9 @@ def refuse_workers_checkpoint(spark: SparkSession, location: str) -> None:
 
     Of which one it is, Spark finds out by the types of its keys and values.
     """
-    if not _has_commits(spark, location):
+    if not has_commits(spark, location):
         return
-    operators = _operators(spark, location)
+    operators = operators_of(spark, location)
     if all(name != _NATIVE for name, _ in operators.values()):
         raise WindrowError(
             "the checkpoint does not hold the state of Spark's own aggregation",
@@ -70,7 +70,7 @@ def _names(operators: dict[int, tuple[str, set[str]]]) -> str:
     return ", ".join(name for name, _ in operators.values()) or "no stateful operator"
 
 
-def _has_commits(spark: SparkSession, location: str) -> bool:
+def has_commits(spark: SparkSession, location: str) -> bool:
     """Whether a batch has ended, so that there is state to continue from."""
     try:
         return bool(spark.read.text(f"{location}/commits").limit(1).collect())
@@ -80,7 +80,7 @@ def _has_commits(spark: SparkSession, location: str) -> bool:
         raise
 
 
-def _operators(spark: SparkSession, location: str) -> dict[int, tuple[str, set[str]]]:
+def operators_of(spark: SparkSession, location: str) -> dict[int, tuple[str, set[str]]]:
     """The name and the state variables of each stateful operator, by its number."""
     described = spark.read.format("state-metadata").load(location)
     found = described.select("operatorId", "operatorName", "operatorProperties").collect()

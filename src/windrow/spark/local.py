@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from windrow.core.checks import positive_workers
 from windrow.core.errors import WindrowError, warn
+from windrow.spark.quiet_start import start_quietly
 from windrow.spark.session import value_of
 from windrow.spark.settings import FOR_STREAMS, OWN_PARTITIONS, PARTITIONS, local_checkpoints
 
@@ -52,7 +53,9 @@ def local_spark(**conf: object) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if PARTITIONS not in given:
         sized[OWN_PARTITIONS] = cores
-    return SparkSession.builder.config(map={**_DEFAULTS, **sized}).getOrCreate()
+    settings = {**_DEFAULTS, **sized}
+    start_quietly(settings)
+    return SparkSession.builder.config(map={**settings}).getOrCreate()
 
 
 def _setting(name: str, value: object) -> str:

@@ -164,6 +164,6 @@ def test_queries_are_immutable() -> None:
 def test_explain_names_window_function_and_pattern(capsys: pytest.CaptureFixture[str]) -> None:
     seconds().agg(n=wf.count()).using(wr.KeyFarm(4)).explain()
     printed = capsys.readouterr().out
-    assert "TimeWindow(length=1000000, slide=1000000, origin=0), CF" in printed
+    assert 'TimeWindow("1 s"), CF' in printed
     assert "n=Count()" in printed
     assert "KeyFarm(n=4, inner=WinSeq(), level=2)" in printed

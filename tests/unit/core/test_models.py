@@ -201,3 +201,28 @@ def test_a_model_with_panes_must_define_them() -> None:
     for method in ("panes", "in_panes"):
         with pytest.raises(wr.WindrowError, match=rf"must define {method}\(\); got Paned"):
             getattr(Paned(), method)()
+
+
+@pytest.mark.parametrize(
+    ("model", "written"),
+    [
+        (wr.CountWindow(1000), "CountWindow(1000)"),
+        (wr.CountWindow(1000, 25), "CountWindow(1000, slide=25)"),
+        (wr.TimeWindow("10 s"), 'TimeWindow("10 s")'),
+        (wr.TimeWindow("1 day", "90 min"), 'TimeWindow("1 day", slide="90 min")'),
+        (wr.TimeWindow("3 days", origin="-6 h"), 'TimeWindow("3 days", origin="-6 h")'),
+        (wr.SlideByTupleWindow("1 min", 100), 'SlideByTupleWindow("1 min", slide=100)'),
+        (wr.SlideByTimeWindow(100, 1), 'SlideByTimeWindow(100, slide="1 us")'),
+        (wr.DeltaWindow("km", 5, 0.5), 'DeltaWindow("km", length=5, slide=0.5)'),
+        (wr.SessionWindow("1500 ms"), 'SessionWindow("1500 ms")'),
+        (wr.LandmarkWindow("1 day", "1 h"), 'LandmarkWindow("1 day", slide="1 h")'),
+        (
+            wr.LandmarkWindow("1 day", "1 h", origin=datetime(2026, 1, 5)),
+            'LandmarkWindow("1 day", slide="1 h", origin="20458 days")',
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_model_prints_as_the_call_that_makes_it(model: WindowModel, written: str) -> None:
+    assert repr(model) == written
+    assert eval(written, vars(wr)) == model

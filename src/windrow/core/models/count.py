@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from windrow.core.checks import positive_count
 from windrow.core.models.interval import IntervalWindow
-from windrow.core.models.model import Axis
+from windrow.core.models.model import Axis, call
 
 
 @dataclass(frozen=True, init=False)
@@ -36,6 +36,9 @@ class CountWindow(IntervalWindow):
         slide = length if slide is None else positive_count(slide, "CountWindow slide", hint=hint)
         object.__setattr__(self, "length", length)
         object.__setattr__(self, "slide", slide)
+
+    def __repr__(self) -> str:
+        return call(self, self.length, slide=None if self.slide == self.length else self.slide)
 
     @property
     def newest_lag(self) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from windrow.core.checks import number
 from windrow.core.errors import WindrowError, received
-from windrow.core.models.model import Axis, Context, WindowModel
+from windrow.core.models.model import Axis, Context, WindowModel, call
 from windrow.core.types import FLOATS, INTEGERS
 
 
@@ -37,6 +37,9 @@ class DeltaWindow(WindowModel):
         object.__setattr__(self, "on", on)
         object.__setattr__(self, "length", _positive_change(length, "DeltaWindow length"))
         object.__setattr__(self, "slide", _positive_change(slide, "DeltaWindow slide"))
+
+    def __repr__(self) -> str:
+        return call(self, self.on, length=self.length, slide=self.slide)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from windrow.core.durations import Duration, instant
+from windrow.core.durations import Duration, in_words, instant
 from windrow.core.errors import WindrowError
 from windrow.core.models.interval import IntervalWindow
-from windrow.core.models.model import Axis, positive_duration
+from windrow.core.models.model import Axis, call, positive_duration
 from windrow.core.models.time import TimeWindow
 
 
@@ -43,6 +43,10 @@ class LandmarkWindow(IntervalWindow):
                 f"every={every!r}, slide={slide!r}",
                 "otherwise a landmark would lie between two results.",
             )
+
+    def __repr__(self) -> str:
+        origin = in_words(self.origin) if self.origin else None
+        return call(self, in_words(self.every), slide=in_words(self.slide), origin=origin)
 
     @property
     def newest_lag(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from enum import Enum
@@ -142,6 +143,14 @@ def mapped(model: WindowModel) -> MappedWindow:
     """The model, which must be context free."""
     assert isinstance(model, MappedWindow), model
     return model
+
+
+def call(model: WindowModel, *values: object, **options: object) -> str:
+    """The Python expression that makes the model; options that are None are left out."""
+    given = {name: value for name, value in options.items() if value is not None}
+    arguments = [json.dumps(value) for value in values]
+    arguments += [f"{name}={json.dumps(value)}" for name, value in given.items()]
+    return f"{type(model).__name__}({', '.join(arguments)})"
 
 
 def positive_duration(value: object, what: str, hint: str | None = None) -> int:

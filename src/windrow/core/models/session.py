@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from windrow.core.durations import Duration
-from windrow.core.models.model import Axis, Context, WindowModel, positive_duration
+from windrow.core.durations import Duration, in_words
+from windrow.core.models.model import Axis, Context, WindowModel, call, positive_duration
 
 
 @dataclass(frozen=True, init=False)
@@ -28,6 +28,9 @@ class SessionWindow(WindowModel):
 
     def __init__(self, gap: Duration) -> None:
         object.__setattr__(self, "gap", positive_duration(gap, "SessionWindow gap"))
+
+    def __repr__(self) -> str:
+        return call(self, in_words(self.gap))
 
     @property
     def newest_lag(self) -> int:

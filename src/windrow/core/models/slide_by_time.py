@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from windrow.core.checks import positive_count
-from windrow.core.durations import Duration, instant
+from windrow.core.durations import Duration, in_words, instant
 from windrow.core.models.model import (
     Axis,
     Context,
     WindowModel,
+    call,
     positive_duration,
 )
 
@@ -38,6 +39,10 @@ class SlideByTimeWindow(WindowModel):
         object.__setattr__(self, "length", positive_count(length, "SlideByTimeWindow length"))
         object.__setattr__(self, "slide", positive_duration(slide, "SlideByTimeWindow slide"))
         object.__setattr__(self, "origin", instant(origin, "SlideByTimeWindow origin"))
+
+    def __repr__(self) -> str:
+        origin = in_words(self.origin) if self.origin else None
+        return call(self, self.length, slide=in_words(self.slide), origin=origin)
 
     def expected_rows(self, rate: float) -> tuple[float, float]:
         return self.length, self.slide * rate

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.core.checks import positive_count
-from windrow.core.durations import Duration
+from windrow.core.durations import Duration, in_words
 from windrow.core.models.model import (
     Axis,
     Context,
     WindowModel,
+    call,
     positive_duration,
 )
 
@@ -22,7 +23,7 @@ class SlideByTupleWindow(WindowModel):
     E(w) = { t : time(t_r) - length < time(t) <= time(t_r) }, including later rows of equal time.
 
     >>> SlideByTupleWindow("3 us", slide=2)
-    SlideByTupleWindow(length=3, slide=2)
+    SlideByTupleWindow("3 us", slide=2)
     """
 
     length: int
@@ -35,6 +36,9 @@ class SlideByTupleWindow(WindowModel):
     def __init__(self, length: Duration, slide: int) -> None:
         object.__setattr__(self, "length", positive_duration(length, "SlideByTupleWindow length"))
         object.__setattr__(self, "slide", positive_count(slide, "SlideByTupleWindow slide"))
+
+    def __repr__(self) -> str:
+        return call(self, in_words(self.length), slide=self.slide)
 
     def expected_rows(self, rate: float) -> tuple[float, float]:
         return max(1.0, self.length * rate), self.slide

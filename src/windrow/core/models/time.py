@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from windrow.core.durations import Duration, instant
+from windrow.core.durations import Duration, in_words, instant
 from windrow.core.models.interval import IntervalWindow
-from windrow.core.models.model import Axis, positive_duration
+from windrow.core.models.model import Axis, call, positive_duration
 
 
 @dataclass(frozen=True, init=False)
@@ -42,6 +42,11 @@ class TimeWindow(IntervalWindow):
         object.__setattr__(self, "length", length)
         object.__setattr__(self, "slide", slide)
         object.__setattr__(self, "origin", instant(origin, "TimeWindow origin"))
+
+    def __repr__(self) -> str:
+        slide = None if self.slide == self.length else in_words(self.slide)
+        origin = in_words(self.origin) if self.origin else None
+        return call(self, in_words(self.length), slide=slide, origin=origin)
 
     @property
     def newest_lag(self) -> int:

@@ -47,7 +47,9 @@ def refuse_mismatch(was: Description, now: Description) -> None:
     if all(line.startswith(_DERIVED) for line in said):
         needed = "continue it with the level, and the version of Windrow, that wrote it"
     elif all(line.startswith("pattern.") for line in said):
-        needed = f"use the pattern that wrote this checkpoint: .using({_call(was['pattern'])})"
+        needed = (
+            f"use the pattern that wrote this checkpoint: .using({pattern_call(was['pattern'])})"
+        )
     raise WindrowError(
         "the checkpoint holds the state of another query or of another parallelism",
         "\n  ".join(["these differences:", *said]),
@@ -120,12 +122,12 @@ def _partitioning(pattern: Description, stateless: set[str]) -> Description:
     return {**kept, "inner": _partitioning(inner, stateless)}
 
 
-def _call(pattern: Description) -> str:
+def pattern_call(pattern: Description) -> str:
     """The Python expression that creates a pattern."""
     arguments = [str(pattern[degree]) for degree in _DEGREES if degree in pattern]
     inner = pattern.get("inner", {"pattern": "WinSeq"})
     if inner["pattern"] != "WinSeq":
-        arguments.append(_call(inner))
+        arguments.append(pattern_call(inner))
     for name, default in (("workers", "active"), ("batch", 1), ("level", 2)):
         if pattern.get(name, default) != default:
             arguments.append(f"{name}={json.dumps(pattern[name])}")

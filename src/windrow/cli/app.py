@@ -1,0 +1,153 @@
+"""The command line: its commands and their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from windrow.core import durations
+from windrow.core.version import VERSION
+
+app = typer.Typer(
+    help="Windows over files and streams.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+Files = Annotated[list[str], typer.Argument(help="Files of one format, or a folder of them.")]
+WindowText = Annotated[
+    str,
+    typer.Option(
+        "--window",
+        "-w",
+        help='"count 1000/25", "time 10 s/2 s", "slide-by-tuple 1 min/100", '
+        '"slide-by-time 100/1 min", "delta COLUMN 5/1", "session 30 min", "landmark 1 day/1 h".',
+    ),
+]
+Functions = Annotated[
+    list[str],
+    typer.Option("--agg", "-a", help='"mean(price)" or "p95=quantile(price, 0.95)"; repeatable.'),
+]
+Keys = Annotated[list[str] | None, typer.Option("--key", "-k", help="A key column; repeatable.")]
+Time = Annotated[str | None, typer.Option("--time", "-t", help="The column of event times.")]
+TimeUnit = Annotated[
+    durations.TimeUnit, typer.Option("--unit", help="The unit of times that are integers.")
+]
+Delay = Annotated[str, typer.Option(help="How late a stream's rows may be; for drop.")]
+OrderBy = Annotated[
+    list[str] | None,
+    typer.Option("--order-by", help="Orders rows of equal time; repeatable."),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="parquet, csv, ipc, orc or json; by default by extension."),
+]
+Open = Annotated[
+    Literal["emit", "drop"],
+    typer.Option("--open-windows", help="Give windows still open at the end, or drop them."),
+]
+Ordered = Annotated[bool, typer.Option("--ordered", help="Results in order of key and window.")]
+
+
+@app.callback(invoke_without_command=True)
+def windrow(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Windows over files and streams."""
+    if version:
+        print(f"windrow {VERSION}")
+        raise typer.Exit
+
+
+@app.command()
+def run(
+    files: Files,
+    window: WindowText,
+    agg: Functions,
+    key: Keys = None,
+    time: Time = None,
+    unit: TimeUnit = "us",
+    delay: Delay = "0 s",
+    order_by: OrderBy = None,
+    format: Format = None,
+    open_windows: Open = "emit",
+    ordered: Ordered = False,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", help="A .parquet, .csv, .arrow or .orc file; else a table."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="Rows of the table.")] = 20,
+) -> None:
+    """Compute windows over files, in this process."""
+    from windrow.cli.file_query import FileQuery
+
+    keys, order = key or (), order_by or ()
+    query = FileQuery(
+        files, window, agg, keys, time, unit, delay, order, format, open_windows, ordered
+    )
+    query.run(out, limit)
+
+
+@app.command()
+def explain(
+    files: Files,
+    window: WindowText,
+    agg: Functions,
+    key: Keys = None,
+    time: Time = None,
+    unit: TimeUnit = "us",
+    delay: Delay = "0 s",
+    order_by: OrderBy = None,
+    format: Format = None,
+    open_windows: Open = "emit",
+    ordered: Ordered = False,
+) -> None:
+    """Say what `run` with the same options does."""
+    from windrow.cli.file_query import FileQuery
+
+    keys, order = key or (), order_by or ()
+    query = FileQuery(
+        files, window, agg, keys, time, unit, delay, order, format, open_windows, ordered
+    )
+    query.explain()
+
+
+@app.command()
+def demo(
+    seconds: Annotated[int, typer.Option(min=1, help="Duration from the first windows on.")] = 20,
+    rows_per_second: Annotated[int, typer.Option(min=1, help="Rate of the source.")] = 50_000,
+    png: Annotated[Path, typer.Option(help="Where the plot goes.")] = Path("artifacts/demo.png"),
+) -> None:
+    """Show windows over a live stream, check them and plot them."""
+    from windrow.cli.demo import demo
+
+    raise typer.Exit(demo(rows_per_second, seconds, png))
+
+
+@app.command()
+def check(
+    master: Annotated[
+        str | None, typer.Option(help="Spark's master; by default all cores of this machine.")
+    ] = None,
+) -> None:
+    """Check the installation, and Spark with a self-test; every problem comes with its remedy."""
+    from windrow.cli.check import check
+    from windrow.cli.findings import show
+
+    raise typer.Exit(1 if show(check(master)) else 0)
+
+
+@app.command()
+def inspect(
+    checkpoint: Annotated[str, typer.Argument(help="The checkpoint of a streaming query.")],
+    keys: Annotated[int, typer.Option(min=0, help="How many of the biggest keys to show.")] = 5,
+) -> None:
+    """Show whose state a checkpoint holds, and how much of it; nothing is changed."""
+    from windrow.cli.inspection import show_checkpoint
+
+    show_checkpoint(checkpoint, keys)

@@ -1,0 +1,97 @@
+"""`windrow inspect`: a checkpoint in words."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from rich.console import Console
+
+import windrow as wr
+from windrow.core.errors import WindrowError
+from windrow.core.packages import require
+from windrow.engine.state.mismatch import pattern_call
+
+
+def show_checkpoint(location: str, most: int) -> None:
+    """Print whose state the checkpoint holds, how much, and the biggest keys."""
+    require("inspect", "spark", "pyspark")
+    from windrow.spark.checkpoint_contents import contents_of
+
+    ours, others = contents_of(wr.local_spark(), location)
+    if not ours:
+        names = ", ".join(others.values()) or "no stateful operator"
+        raise WindrowError("the checkpoint has no state of Windrow", names)
+    console = Console(highlight=False, markup=False)
+    for operator, contents in ours.items():
+        biggest = [f"{key} ({rows:,})" for key, rows in contents.biggest(most)]
+        header = contents.header
+        lines = {
+            "stage": f"{header['stage']}, stateful operator {operator} of Spark",
+            **described(header["query"]),
+            "written by": f"Windrow {header['windrow']}, state format {header['version']}",
+            "workers": f"{contents.workers:,}",
+            "keys": f"{contents.keys:,}" if contents.keys else "",
+            "rows": f"{contents.rows:,} stored, counting partial results and rows that wait",
+            "bytes": f"{contents.bytes:,}",
+            "watermark": _instant(contents.watermark),
+            "late rows": f"{contents.dropped:,} dropped since the stream began",
+            "biggest keys": "; ".join(biggest),
+        }
+        for name, value in lines.items():
+            if value:
+                console.print(f"{name:<13}{value}", soft_wrap=True)
+        console.print()
+    if others:
+        console.print(f"Beside them: {', '.join(others.values())}, which is not of Windrow.")
+
+
+def described(query: dict[str, Any]) -> dict[str, str]:
+    """The query that a header describes, line by line."""
+    given = {name: value for name, value in query.items() if value or name == "keys"}
+    said = {"per key" if n == "keys" else n: json.dumps(value) for n, value in given.items()}
+    if "window" in query:
+        said["window"] = _model(query["window"])
+    if "keys" in query:
+        said["per key"] = _columns(query["keys"])
+    if query.get("event_time"):
+        unit = query["event_time"].get("unit", "us")
+        said["event_time"] = f"{_columns([query['event_time']])} in {unit}"
+    if query.get("order_by"):
+        said["order_by"] = _columns(query["order_by"])
+    if "functions" in query.get("computation", {}):
+        functions = query["computation"]["functions"].items()
+        said["computation"] = ", ".join(f"{name}={_function(f)}" for name, f in functions)
+    if "pattern" in query:
+        said["pattern"] = pattern_call(query["pattern"])
+    return {name.replace("_", " "): value for name, value in said.items()}
+
+
+def _model(window: dict[str, Any]) -> str:
+    """The call that makes the model; a model of a user's own is told by its fields."""
+    fields = {n: v for n, v in window.items() if n not in ("model", "columns")}
+    own = getattr(wr, window["model"], None)
+    if isinstance(own, type) and issubclass(own, wr.WindowModel):
+        return repr(own(**fields))
+    return f"{window['model']}({', '.join(f'{n}={v!r}' for n, v in fields.items())})"
+
+
+def _columns(columns: list[dict[str, str]]) -> str:
+    return ", ".join(f"{c['column']} ({c['type']})" for c in columns) or "none"
+
+
+def _function(function: dict[str, Any]) -> str:
+    columns = [repr(c["column"]) for c in function["columns"]]
+    parameters = [f"{name}={value!r}" for name, value in function["parameters"].items()]
+    return f"{function['function']}({', '.join([*columns, *parameters])})"
+
+
+def _instant(micros: int | None) -> str:
+    if micros is None:
+        return "none yet"
+    try:
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+    except OverflowError:
+        return f"{micros:,} us since 1970"
+    return at.isoformat(sep=" ")

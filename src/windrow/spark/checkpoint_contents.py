@@ -1,0 +1,42 @@
+"""Reads what a checkpoint holds of Windrow's workers; nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.core.errors import WindrowError
+from windrow.engine.state.contents import Contents
+from windrow.spark.checkpoint import has_commits, operators_of
+from windrow.spark.stateful import BLOBS, HEADER
+
+
+def contents_of(spark: SparkSession, location: str) -> tuple[dict[int, Contents], dict[int, str]]:
+    """The state of our stages, by the number of their operator, and the other operators' names."""
+    if not has_commits(spark, location):
+        rule = "the folder is not the checkpoint of a streaming query that has ended a batch"
+        raise WindrowError(rule, location, "it is the checkpointLocation of the query.")
+    ours: dict[int, Contents] = {}
+    others: dict[int, str] = {}
+    for operator, (name, variables) in operators_of(spark, location).items():
+        if not {HEADER, BLOBS} <= variables:
+            others[operator] = name
+            continue
+        stored = _stored(spark, location, operator, HEADER).select("key.slot", f"value.{HEADER}")
+        headers = {slot: bytes(header) for slot, header in stored.collect()}
+        if headers:
+            ours[operator] = Contents(headers, _blobs(spark, location, operator))
+    return ours, others
+
+
+def _blobs(spark: SparkSession, location: str, operator: int) -> Iterator[tuple[int, str, bytes]]:
+    columns = "key.slot", "user_map_key.name", "user_map_value.blob"
+    stored = _stored(spark, location, operator, BLOBS).select(*columns)
+    for slot, name, blob in stored.toLocalIterator():
+        yield slot, name, bytes(blob)
+
+
+def _stored(spark: SparkSession, location: str, operator: int, variable: str) -> DataFrame:
+    reader = spark.read.format("statestore").option("operatorId", operator)
+    return reader.option("stateVarName", variable).load(location)
