@@ -19,6 +19,7 @@ from windrow.engine.stages.executor import run_nodes
 from windrow.engine.stages.nodes import Node
 from windrow.engine.windows.placing import ascends, time_of
 from windrow.engine.workers.worker import Message
+from windrow.spark.garbage import spare_modules
 from windrow.spark.interpreter import check_worker_python
 from windrow.spark.packed import PACKED, Exchange, Ticks
 from windrow.spark.splits import ScannedRows
@@ -54,6 +55,7 @@ class Intake:
     """The unit of these times if they are integers."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        spare_modules()
         arrived, is_first = _first_arrival()
         ticks = Ticks()
         for chunk in chunks(batches):

@@ -15,6 +15,7 @@ from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Worker
 from windrow.engine.stages.traffic import Traffic
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.worker import Message, Worker
+from windrow.spark.garbage import spare_modules
 from windrow.spark.packed import Exchange, Ticks, rows_of
 from windrow.spark.results import Results
 
@@ -123,6 +124,7 @@ class StageTask:
     """What the final watermark is behind the greatest time; None: it is the end of the stream."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        spare_modules()
         workers: dict[int, Worker] = {}
         pushed: Counter[int] = Counter()
         collected: Traffic = {}
