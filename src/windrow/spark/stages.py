@@ -19,6 +19,8 @@ from windrow.spark.garbage import spare_modules
 from windrow.spark.packed import Exchange, Ticks, rows_of
 from windrow.spark.results import Results
 
+_STEP = 262_144
+"""Tuples a worker takes before it fires windows."""
 _SLICE = 4_000_000
 """Tuples a worker orders at once at the end of its input."""
 
@@ -145,8 +147,8 @@ class StageTask:
             if reached is None:
                 continue
             pushed[index] += len(message)
-            # Not with each of many runs: what it costs grows with what is waiting.
-            if 2 * pushed[index] >= worker.n_waiting:
+            # Not with each of many messages: what it costs grows with what is held and waiting.
+            if pushed[index] >= _STEP and 2 * pushed[index] >= worker.n_waiting:
                 pushed[index] = 0
                 yield from self._hand_on({index: worker.advance(min(reached, self._end(ticks)))})
         yield from self._hand_on(collected)

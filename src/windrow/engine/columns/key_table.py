@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.engine.columns.arrays import Int64s, key_codes
-from windrow.kernels.hashing import Hashes, hash_bytes, hash_integers
+from windrow.kernels.columns import as_column
+from windrow.kernels.hashing import Hashes, hash_bytes, hash_integers, number_integers
 from windrow.kernels.integer_index import IntegerIndex
 
 _NULL = 0x6E756C6C
@@ -155,6 +156,18 @@ def hash_keys(columns: Sequence[pa.ChunkedArray], length: int) -> Hashes:
             values = np.where(np.asarray(pc.is_valid(column)), values, nulls)
         hashes = values
     return hashes
+
+
+def number_keys(columns: Sequence[pa.ChunkedArray], length: int, n: int) -> Int64s:
+    """The hash of each tuple's key modulo ``n``."""
+    if len(columns) == 1 and _are_plain_integers(columns[0]):
+        return number_integers(as_column(columns[0].to_numpy()), n)
+    return (hash_keys(columns, length) % np.uint64(n)).astype(np.int64)
+
+
+def _are_plain_integers(column: pa.ChunkedArray) -> bool:
+    kind = column.type
+    return pa.types.is_integer(kind) and kind != pa.uint64() and column.null_count == 0
 
 
 def _hash_column(column: pa.ChunkedArray, seed: Hashes) -> Hashes:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from windrow.core.models import MappedWindow
 from windrow.engine.columns.control import ARRIVAL, PIECE
-from windrow.engine.columns.key_table import hash_keys
+from windrow.engine.columns.key_table import number_keys
 from windrow.engine.windows.batch import WindowBatch
+from windrow.kernels.groups import order_by_number
 
 Mask = NDArray[np.bool_]
 
@@ -36,12 +37,13 @@ def _by_number(table: pa.Table, workers: NDArray[Any], n: int) -> list[Any]:
     """Send each row to the worker with the given number."""
     if n == 1:
         return [table]
-    return [table.filter(pa.array(workers == j)) for j in range(n)]
+    order, ends = order_by_number(workers, n)
+    ordered = table.take(pa.array(order))
+    return [ordered.slice(ends[j], ends[j + 1] - ends[j]) for j in range(n)]
 
 
 def _hashes(table: pa.Table, keys: tuple[str, ...], n: int) -> NDArray[np.int64]:
-    hashes = hash_keys([table[k] for k in keys], len(table))
-    return (hashes % np.uint64(n)).astype(np.int64)
+    return number_keys([table[k] for k in keys], len(table), n)
 
 
 @dataclass(frozen=True)
