@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import pyarrow as pa
@@ -67,6 +67,13 @@ class SplitRows(ScannedRows):
     def schema(self) -> StructType:
         return super().schema if self.given is None else self.given
 
+    def encoding(self, columns: Iterable[str]) -> SplitRows:
+        """The same rows, with those of these columns given as codes that hold strings."""
+        sources = dict(zip(self.columns, self.sources or self.columns, strict=True))
+        scan = self.scan.encoding(sources[name] for name in columns)
+        splits = (Split(scan, split.pieces) for split in self.splits)
+        return replace(self, splits=tuple(splits)) if scan.encoded else self
+
     def describe(self) -> str:
         """What is read, in words."""
         n = len(self.splits)
@@ -111,7 +118,12 @@ class ReadSplits:
         if self.handed is None:
             return batch
         columns = [
-            batch[source] if batch[source].type == field.type else batch[source].cast(field.type)
+            _as_handed(batch[source], field.type)
             for source, field in zip(self.sources, self.handed, strict=True)
         ]
-        return pa.RecordBatch.from_arrays(columns, schema=self.handed)
+        return pa.RecordBatch.from_arrays(columns, names=self.handed.names)
+
+
+def _as_handed(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    is_encoded = pa.types.is_dictionary(column.type) and column.type.value_type == kind
+    return column if is_encoded or column.type == kind else column.cast(kind)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from windrow.kernels.groups import number_groups, rank_values, sort_codes
+from windrow.kernels.groups import number_groups, order_by_number, rank_values, sort_codes
 
 
 @pytest.mark.parametrize("scale", [1, 2**59], ids=["packed", "by position"])
@@ -30,3 +30,20 @@ def test_nan_takes_the_last_rank_and_is_one_value() -> None:
     ranks, distinct = rank_values(np.array([math.nan, math.inf, -0.0, math.nan, 0.0, -math.inf]))
     assert ranks.tolist() == [3, 2, 1, 3, 1, 0]
     np.testing.assert_equal(distinct, [-math.inf, 0.0, math.inf, math.nan])
+
+
+@pytest.mark.parametrize("scale", [1, 2**60], ids=["marked", "sorted"])
+@pytest.mark.parametrize("low", [0, -(2**63), 2**63 - 8 * 2**60], ids=["zero", "least", "most"])
+def test_integers_are_ranked_alike_however_far_apart_they_are(scale: int, low: int) -> None:
+    values = np.array([int(low + v * scale) for v in (7, 0, 3, 7)])
+    ranks, distinct = rank_values(values)
+    assert ranks.tolist() == [2, 0, 1, 2]
+    assert distinct.tolist() == [low, low + 3 * scale, low + 7 * scale]
+
+
+def test_rows_of_each_number_stay_in_order() -> None:
+    order, begins = order_by_number(np.array([2, 0, 2, 1, 0]), 4)
+    assert order.tolist() == [1, 4, 3, 0, 2]
+    assert begins.tolist() == [0, 2, 3, 5, 5]
+    with pytest.raises(ValueError, match=r"\[0, 4\)"):
+        order_by_number(np.array([4]), 4)
