@@ -19,8 +19,8 @@ from windrow.spark.garbage import spare_modules
 from windrow.spark.packed import Exchange, Ticks, rows_of
 from windrow.spark.results import Results
 
-_STEP = 262_144
-"""Tuples a worker takes before it fires windows."""
+_STEP = 1 << 20
+"""Packed bytes that a worker takes before it fires windows."""
 _SLICE = 4_000_000
 """Tuples a worker orders at once at the end of its input."""
 
@@ -129,6 +129,7 @@ class StageTask:
         spare_modules()
         workers: dict[int, Worker] = {}
         pushed: Counter[int] = Counter()
+        size: Counter[int] = Counter()
         collected: Traffic = {}
         ticks, is_told = Ticks(), False
         for row in rows_of(batches):
@@ -147,9 +148,10 @@ class StageTask:
             if reached is None:
                 continue
             pushed[index] += len(message)
+            size[index] += len(row.message)
             # Not with each of many messages: what it costs grows with what is held and waiting.
-            if pushed[index] >= _STEP and 2 * pushed[index] >= worker.n_waiting:
-                pushed[index] = 0
+            if size[index] >= _STEP and 2 * pushed[index] >= worker.n_waiting:
+                pushed[index] = size[index] = 0
                 yield from self._hand_on({index: worker.advance(min(reached, self._end(ticks)))})
         yield from self._hand_on(collected)
         for index, worker in workers.items():

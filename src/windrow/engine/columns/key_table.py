@@ -165,7 +165,8 @@ def _identities(keys: pa.Table) -> list[Any]:
 
 def _are_identities(kind: pa.DataType) -> bool:
     """Whether values of this type are equal, as Python's, if they are the same key."""
-    return pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_temporal(kind)
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_string(kind) or types.is_temporal(kind))
 
 
 def _exact(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -204,7 +205,7 @@ def number_keys(columns: Sequence[pa.ChunkedArray], length: int, n: int) -> Int6
 
 def _are_plain_integers(column: pa.ChunkedArray) -> bool:
     kind = column.type
-    return pa.types.is_integer(kind) and kind != pa.uint64() and column.null_count == 0
+    return bool(pa.types.is_integer(kind) and kind != pa.uint64() and column.null_count == 0)
 
 
 def _hash_column(column: pa.ChunkedArray, seed: Hashes) -> Hashes:
