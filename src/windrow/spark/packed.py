@@ -37,7 +37,6 @@ _SCHEMA = pa.schema(
         ("message", pa.binary()),
     ]
 )
-_ALIGNED = 8
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ class PackedRow:
     target: int
     low: int
     ticks: Ticks
-    message: bytes | pa.Buffer | None
+    message: bytes | None
 
 
 def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[PackedRow]:
@@ -132,15 +131,8 @@ def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[PackedRow]:
         columns = (batch.column(i).to_pylist() for i in range(1, len(_SCHEMA) - 1))
         messages = batch.column(len(_SCHEMA) - 1)
         for (target, low, *told), message in zip(zip(*columns, strict=True), messages, strict=True):
-            yield PackedRow(target, low, Ticks(*told), _bytes_of(message))
-
-
-def _bytes_of(message: pa.BinaryScalar) -> bytes | pa.Buffer | None:
-    """The message where it is, if its columns can be used there: they need places for integers."""
-    if not message.is_valid:
-        return None
-    found = message.as_buffer()
-    return found if found.address % _ALIGNED == 0 else message.as_py()
+            # A copy: the columns of a message would keep all messages of the batch in memory.
+            yield PackedRow(target, low, Ticks(*told), message.as_py())
 
 
 def low_of(message: Message) -> int:

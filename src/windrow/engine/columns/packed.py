@@ -36,7 +36,7 @@ def pack_tables(tables: Mapping[str, pa.Table], **meta: Any) -> bytes:
     return sink.getvalue()
 
 
-def unpack_tables(packed: bytes | pa.Buffer) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+def unpack_tables(packed: bytes) -> tuple[dict[str, pa.Table], dict[str, Any]]:
     """The tables and the metadata. Columns that were not narrowed are views of the bytes."""
     source = pa.BufferReader(packed)
     meta = json.loads(source.read(int.from_bytes(source.read(4), "little")))

@@ -18,7 +18,7 @@ def pack(message: pa.Table | WindowBatch) -> bytes:
     return pack_tables({"": message})
 
 
-def unpack(packed: bytes | pa.Buffer) -> Any:
+def unpack(packed: bytes) -> Any:
     """Undo ``pack``."""
     tables, meta = unpack_tables(packed)
     return WindowBatch(**tables, **meta) if meta else tables[""]
