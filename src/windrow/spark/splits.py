@@ -117,13 +117,17 @@ class ReadSplits:
     def _handed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         if self.handed is None:
             return batch
-        columns = [
-            _as_handed(batch[source], field.type)
-            for source, field in zip(self.sources, self.handed, strict=True)
+        fields = [
+            f.with_type(batch[source].type) if _is_encoded(batch[source], f.type) else f
+            for source, f in zip(self.sources, self.handed, strict=True)
         ]
-        return pa.RecordBatch.from_arrays(columns, names=self.handed.names)
+        columns = [
+            batch[source] if batch[source].type == field.type else batch[source].cast(field.type)
+            for source, field in zip(self.sources, fields, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
-def _as_handed(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    is_encoded = pa.types.is_dictionary(column.type) and column.type.value_type == kind
-    return column if is_encoded or column.type == kind else column.cast(kind)
+def _is_encoded(column: pa.Array, kind: pa.DataType) -> bool:
+    """Whether the column has codes of values of this type."""
+    return pa.types.is_dictionary(column.type) and bool(column.type.value_type == kind)
