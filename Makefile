@@ -15,7 +15,7 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-campaign lint bench-kernels bench-patterns bench-batch bench-stream bench-join bench-sources clean
+.PHONY: help setup demo examples check test test-campaign lint bench-kernels bench-patterns bench-batch bench-stream bench-join bench-sources bench-skew clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -64,6 +64,9 @@ bench-join: $(INSTALLED) ## check and time joins against Spark's own, by layout 
 bench-sources: $(INSTALLED) ## check and time queries over files against Spark, DuckDB and Polars
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_sources
+
+bench-skew: $(INSTALLED) ## check and time windows of unequal cost and keys of unequal frequency
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_skew
 
 clean: ## remove the virtual environment and everything generated
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

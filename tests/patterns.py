@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from hypothesis import strategies as st
 
 import windrow as wr
 from windrow.core import Context, WindowModel
 from windrow.patterns import Pattern
+from windrow.patterns.windows import Place
 
 degrees = st.integers(1, 4)
 levels = st.sampled_from([0, 1, 2])
+PLACES = st.sampled_from(get_args(Place))
 
 
 @st.composite

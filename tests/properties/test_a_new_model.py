@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import windrow as wr
 from tests.effort import examples
-from tests.patterns import patterns
+from tests.patterns import PLACES, patterns
 from tests.punctuated import PunctuatedWindow, definition
 from tests.streams import times
 from windrow import functions as wf
@@ -64,7 +64,7 @@ def test_in_batches_with_every_pattern(data: st.DataObject, delay: int, is_timed
     cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=4)))
 
     complete = query.window_query()
-    stages = window_stages(complete, pattern, data.draw(st.booleans()))
+    stages = window_stages(complete, pattern, data.draw(PLACES))
     runner, fired, greatest = WindowRunner(complete, stages), [], None
     for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True):
         fired += runner.push(pa.Table.from_pylist(rows[a:b], SCHEMA))

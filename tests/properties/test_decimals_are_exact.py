@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import windrow as wr
 from tests.effort import examples
-from tests.patterns import patterns
+from tests.patterns import PLACES, patterns
 from tests.streams import models_in_milliseconds
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
@@ -76,7 +76,7 @@ def test_every_function_of_decimals_equals_its_definition(
     )
     complete = query.window_query()
     assert complete.result_schema().field("mean").type.scale == min(scale + 4, 38)
-    stages = window_stages(complete, data.draw(patterns(model, True)), data.draw(st.booleans()))
+    stages = window_stages(complete, data.draw(patterns(model, True)), data.draw(PLACES))
     runner, found = WindowRunner(complete, stages), []
     cut = data.draw(st.integers(0, len(rows)))
     for batch in (rows[:cut], rows[cut:]):

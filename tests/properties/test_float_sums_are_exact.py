@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import windrow as wr
 from tests.effort import examples
-from tests.patterns import patterns
+from tests.patterns import PLACES, patterns
 from tests.streams import models_in_milliseconds
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
@@ -45,7 +45,7 @@ def test_sums_means_and_lines_that_cancel_are_exact(
     )
     pattern = data.draw(patterns(model, True))
     complete = query.window_query()
-    runner = WindowRunner(complete, window_stages(complete, pattern, data.draw(st.booleans())))
+    runner = WindowRunner(complete, window_stages(complete, pattern, data.draw(PLACES)))
     found = []
     cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=3)))
     for low, high in zip([0, *cuts], [*cuts, len(rows)], strict=True):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import windrow as wr
 from tests.close import assert_close
 from tests.effort import examples
-from tests.patterns import patterns
+from tests.patterns import PLACES, patterns
 from tests.streams import models_in_milliseconds, times
 from tests.trail import Trail
 from windrow import functions as wf
@@ -25,7 +25,7 @@ from windrow.core import WindowModel, oracle
 from windrow.core.watermark import final_watermark
 from windrow.engine.in_process import WindowRunner
 from windrow.patterns import Pattern
-from windrow.patterns.windows import window_stages
+from windrow.patterns.windows import Place, window_stages
 
 SCHEMA = pa.schema(
     [
@@ -116,11 +116,11 @@ def by_window(tables: list[pa.Table], query: Any, names: list[str]) -> dict[Any,
 
 
 def run(
-    query: Any, pattern: Pattern, in_one_process: bool, batches: list[Rows], stops: list[bool]
+    query: Any, pattern: Pattern, place: Place, batches: list[Rows], stops: list[bool]
 ) -> tuple[list[pa.Table], list[pa.Table]]:
     """What the stream fires, and what the end of it gives."""
     complete = query.window_query()
-    stages = window_stages(complete, pattern, in_one_process)
+    stages = window_stages(complete, pattern, place)
     runner, fired, greatest = WindowRunner(complete, stages), [], None
     for batch, is_stopped in zip(batches, stops, strict=True):
         fired += runner.push(pa.Table.from_pylist(batch, SCHEMA))
@@ -151,7 +151,7 @@ def check(
     cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=4)))
     batches = [rows[a:b] for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
     stops = data.draw(st.lists(st.booleans(), min_size=len(batches), max_size=len(batches)))
-    fired, ended = run(query, pattern, data.draw(st.booleans()), batches, stops)
+    fired, ended = run(query, pattern, data.draw(PLACES), batches, stops)
 
     how: dict[str, Any] = {"key": query.keys, "time": query.time, "order_by": query.ordered_by}
     partials: list[Any] = ["drop", "emit"]

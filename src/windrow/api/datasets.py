@@ -90,7 +90,7 @@ class DatasetSource:
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""
-        stages = window_stages(query, pattern or WinSeq(), in_one_process=True)
+        stages = window_stages(query, pattern or WinSeq(), "process")
         scan = self.reading(needed_columns(query), query.time)
         side = Side(scan, self.pieces, query.time, query.unit)
         steps = window_steps(side, has_order=bool(query.order_by))
@@ -148,7 +148,7 @@ class DatasetSource:
             raise WindrowError(rule, hint="make one, for example with wr.local_spark().")
         why = "as given" if pattern else "in process there is one core"
         pattern = pattern or WinSeq()
-        stages = window_stages(query, pattern, in_one_process=True)
+        stages = window_stages(query, pattern, "process")
         reads = self.reading(needed_columns(query), query.time).describe(self.pieces)
         print(explain(query, pattern, why, stages, "in this process", f"{reads}, batch by batch"))
 

@@ -46,7 +46,7 @@ class TableSource:
 
     def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
         """The results, computed in this process."""
-        stages = window_stages(query, pattern or WinSeq(), in_one_process=True)
+        stages = window_stages(query, pattern or WinSeq(), "process")
         return in_process.collect(
             query, stages, [Step(self.table)], self.table.schema, ordered=ordered
         )
@@ -78,7 +78,7 @@ class TableSource:
             raise WindrowError('explain("spark") needs a query over a DataFrame', "a table", hint)
         why = "as given" if pattern else "in process there is one core"
         pattern = pattern or WinSeq()
-        stages = window_stages(query, pattern, in_one_process=True)
+        stages = window_stages(query, pattern, "process")
         print(explain(query, pattern, why, stages, "in this process"))
 
     @staticmethod

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -45,14 +46,23 @@ from windrow.patterns.rules import check_pattern
 from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 from windrow.patterns.workers import Alike
 
+Place: TypeAlias = Literal["process", "tasks", "stream"]
+"""Where workers run: in one process, as tasks over bounded rows, or with the state of a stream."""
+_BATCHES_EACH = 4
+"""Batches of windows per executor: dealt in turn, they spread runs of costly windows."""
+_TASKS_EACH = 8
+"""Tasks per agnostic worker where a scheduler hands tasks to cores that are free."""
 
-def window_stages(query: WindowQuery, pattern: Pattern, in_one_process: bool = False) -> Stages:
+
+def window_stages(query: WindowQuery, pattern: Pattern, place: Place = "stream") -> Stages:
     """The stages that compute the query with this pattern.
 
-    If all workers live in one process, they share the tuples that several of them need.
+    Workers of one process share the tuples that several of them need. Of tasks over bounded rows,
+    there are more executors than cores: each core takes the next one when it is free (De Matteis
+    2016, section 3; Mencagli 2018, Algorithm 4).
     """
     check_pattern(pattern, query.model, query.computation)
-    return group(pattern, _Lowering(query, in_one_process).nodes(pattern))
+    return group(pattern, _Lowering(query, place).nodes(pattern))
 
 
 def stages_over_panes(query: WindowQuery, n: int) -> Stages:
@@ -82,8 +92,9 @@ class _Farm:
 
 
 class _Lowering:
-    def __init__(self, query: WindowQuery, in_one_process: bool) -> None:
-        self.query, self.in_one_process = query, in_one_process
+    def __init__(self, query: WindowQuery, place: Place) -> None:
+        self.query = query
+        self.in_one_process, self.are_tasks = place == "process", place == "tasks"
         self.model = query.model
         self.own_axis = own_axis(query.model)
         self.position = self.own_axis or RANK
@@ -91,7 +102,7 @@ class _Lowering:
         self.keeps_panes = workers.can_keep_panes(query)
         # In one process nothing is sent, so it is the worker that reduces tuples to panes.
         is_early = self.keeps_panes and workers.is_told_by_time(query.model)
-        self.reduces_early = is_early and not in_one_process
+        self.reduces_early = is_early and not self.in_one_process
         self.needs_all_rows = workers.needs_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
@@ -142,7 +153,7 @@ class _Lowering:
     def _win_farm(self, pattern: WinFarm) -> list[Node]:
         n, inner = pattern.n, pattern.inner
         if pattern.workers == "agnostic" and not isinstance(inner, PaneFarm):
-            return [*self._agnostic(pattern), Collector(n)]
+            return self._agnostic(pattern)
         farm = _Farm(n, n, pattern.batch)
         by_window = self._by_window(mapped(self.model), self.position, farm)
         if self.in_one_process and isinstance(inner, WinSeq):
@@ -158,23 +169,31 @@ class _Lowering:
             body = [Workers("WinSeq", self._win_seq(self.position, farm.share), n)]
         return [*self._rankers(1), Emitter(by_window), *body, Collector(n)]
 
-    def _windower(
-        self, axis: str | None, farm: _Farm, batch: int, executors: int, parts: int
-    ) -> Node:
-        """One windower per instance; each decides the windows of ``executors`` executors."""
+    def _windower(self, axis: str | None, farm: _Farm, batch: int, most: int, parts: int) -> Node:
+        """One windower per instance; it sends what fires at once in ``most`` batches at most."""
         geometry = Geometry.of(self.model, axis)
-        given = (self.query, geometry, farm.share, batch, executors, parts)
+        given = (self.query, geometry, farm.share, batch, most, parts)
         return Workers("Windower", partial(workers.windower, *given), farm.n, prepares=True)
 
     def _agnostic(self, pattern: WinFarm) -> list[Node]:
+        """One windower; over bounded rows with keys, as many as there are workers."""
         n, inner = pattern.n, pattern.inner
-        is_split = isinstance(inner, WinMapReduce) and not self.needs_all_rows
-        parts = inner.map if isinstance(inner, WinMapReduce) and is_split else 1
-        first = [self._windower(self.own_axis, _Farm(), pattern.batch, n, parts)]
+        windowers = n if self.are_tasks and self.query.keys else 1
+        first: list[Node] = [Emitter(ByKey(self.query.keys, n))] if windowers > 1 else []
         if isinstance(inner, WinMapReduce):
-            return [*first, Emitter(InTurn(n)), *self._reduce_parts(inner, _Farm(n))]
-        executor = partial(workers.executor, self.query, False)
-        return [*first, Emitter(InTurn(n)), Workers("Executor", executor, n, holds_state=False)]
+            parts = 1 if self.needs_all_rows else inner.map
+            most = _BATCHES_EACH * n
+            first.append(
+                self._windower(self.own_axis, _Farm(windowers), pattern.batch, most, parts)
+            )
+            body = self._reduce_parts(inner, _Farm(n))
+            return [*first, Emitter(InTurn(n), windowers), *body, Collector(n)]
+        executors = n * _TASKS_EACH if self.are_tasks else n
+        most = executors if self.are_tasks else _BATCHES_EACH * n
+        first.append(self._windower(self.own_axis, _Farm(windowers), pattern.batch, most, 1))
+        make = partial(workers.executor, self.query, False)
+        execute = Workers("Executor", make, executors, holds_state=False)
+        return [*first, Emitter(InTurn(executors), windowers), execute, Collector(executors)]
 
     def _pane_farm(self, pattern: PaneFarm, farm: _Farm) -> list[Node]:
         query, model, keys = self.query, mapped(self.model), self.query.keys
@@ -197,7 +216,7 @@ class _Lowering:
         if self.needs_all_rows:
             return self._reduce_rows(pattern, farm, axis)
         if not workers.is_told_by_time(self.model) or self.n_rounds > 1:
-            windower = self._windower(axis, farm, 1, 1, pattern.map)
+            windower = self._windower(axis, farm, 1, _BATCHES_EACH, pattern.map)
             return [windower, *self._reduce_parts(pattern, farm)]
         geometry = Geometry.of(self.model, TIME)
         mapper = partial(workers.mapper, self.query, geometry, farm.share, pattern.map)
@@ -210,7 +229,8 @@ class _Lowering:
     def _reduce_rows(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
         """REDUCE alone: the partials of MAP would be the tuples themselves, once per window."""
         if not workers.is_told_by_time(self.model):
-            windower = self._windower(axis, farm, 1, pattern.reduce, 1)
+            most = _BATCHES_EACH * pattern.reduce
+            windower = self._windower(axis, farm, 1, most, 1)
             return [windower, *self._reduce_parts(pattern, farm)]
         n, keys, model = pattern.reduce, self.query.keys, mapped(self.model)
         geometry = Geometry.of(self.model, TIME)

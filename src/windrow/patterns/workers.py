@@ -65,12 +65,12 @@ def windower(
     geometry: Geometry,
     share_of: ShareOf,
     batch: int,
-    executors: int,
+    most: int,
     parts: int,
     index: int,
 ) -> Worker:
     columns = kept_columns(query, are_pieces=False)
-    return WindowerWorker(query, geometry, columns, share_of(index), batch, executors, parts)
+    return WindowerWorker(query, geometry, columns, share_of(index), batch, most, parts)
 
 
 def executor(query: WindowQuery, are_parts: bool, index: int) -> Worker:

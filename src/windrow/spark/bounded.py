@@ -41,18 +41,18 @@ class Lowering:
 def plan(query: WindowQuery, df: DataFrame | SplitRows, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
     if pattern is not None:
-        return Lowering(Choice(pattern, "as given"), window_stages(query, pattern))
+        return Lowering(Choice(pattern, "as given"), window_stages(query, pattern, "tasks"))
     cores = cores_of(df.sparkSession)
     choice = choose(query, cores)
     if isinstance(df, SplitRows):
         # Its rows are in Python already, and Spark's own aggregation would have to be sent them.
-        return Lowering(choice, window_stages(query, choice.pattern))
+        return Lowering(choice, window_stages(query, choice.pattern, "tasks"))
     if native.is_wholly_native(query):
         return Lowering(choice, Stages(()), "windows")
     if native.has_native_panes(query):
         n = cores if query.keys else 1
         return Lowering(choice, stages_over_panes(query, n), "panes")
-    return Lowering(choice, window_stages(query, choice.pattern))
+    return Lowering(choice, window_stages(query, choice.pattern, "tasks"))
 
 
 def to_df(

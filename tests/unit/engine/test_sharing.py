@@ -10,16 +10,16 @@ from windrow import functions as wf
 from windrow.engine.in_process import WindowRunner
 from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.patterns import Pattern
-from windrow.patterns.windows import window_stages
+from windrow.patterns.windows import Place, window_stages
 
 TABLE = pa.table({"t": np.arange(1000), "x": np.arange(1000.0)})
 
 
-def held(pattern: Pattern, in_one_process: bool) -> int:
+def held(pattern: Pattern, place: Place) -> int:
     """How many tuples all workers hold together once all have come."""
     windows = wr.stream(TABLE).event_time("t").window(wr.TimeWindow(100, 10))
     query = windows.agg(m=wf.median("x")).window_query()
-    runner = WindowRunner(query, window_stages(query, pattern, in_one_process))
+    runner = WindowRunner(query, window_stages(query, pattern, place))
     runner.push(TABLE)
     runner.advance(900)
     workers = [w for own in runner.workers.values() for w in own]
@@ -27,7 +27,7 @@ def held(pattern: Pattern, in_one_process: bool) -> int:
 
 
 def test_a_tuple_of_several_workers_is_held_once_in_one_process() -> None:
-    alone = held(wr.WinSeq(), True)
+    alone = held(wr.WinSeq(), "process")
     assert alone > 0
-    assert held(wr.WinFarm(4), True) == alone
-    assert held(wr.WinFarm(4), False) > 2 * alone
+    assert held(wr.WinFarm(4), "process") == alone
+    assert held(wr.WinFarm(4), "stream") > 2 * alone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pyarrow as pa
@@ -10,8 +11,10 @@ import pytest
 import windrow as wr
 from windrow import functions as wf
 from windrow.core import Aggregate, WindowModel
+from windrow.engine.stages.routes import InTurn
+from windrow.engine.windows.batch import WindowBatch
 from windrow.patterns import Pattern
-from windrow.patterns.windows import window_stages
+from windrow.patterns.windows import Place, window_stages
 
 TIME = wr.TimeWindow(10, 5)
 COUNT = wr.CountWindow(10, 5)
@@ -19,12 +22,15 @@ SESSION = wr.SessionWindow(5)
 
 
 def stages(
-    model: WindowModel, pattern: Pattern, function: Aggregate[Any, Any, Any] | None = None
+    model: WindowModel,
+    pattern: Pattern,
+    function: Aggregate[Any, Any, Any] | None = None,
+    place: Place = "stream",
 ) -> list[str]:
     table = pa.table({"k": ["a"], "t": [1], "x": [1]})
     windowed = wr.stream(table).key_by("k").event_time("t").window(model)
     query = windowed.agg(found=function or wf.top_k("x", 2))
-    lines = window_stages(query.window_query(), pattern).describe().splitlines()
+    lines = window_stages(query.window_query(), pattern, place).describe().splitlines()
     assert [line.split(". ")[0] for line in lines] == [str(i) for i in range(len(lines))]
     return [line.split(". ", 1)[1] for line in lines]
 
@@ -86,6 +92,26 @@ def test_agnostic_win_farm() -> None:
         assert stages(model, farm) == ["Windower x 1", turns, "Executor x 3", collect(3)]
         merged = wr.WinFarm(3, workers="agnostic", level=1)
         assert stages(model, merged) == [f"Windower x 1 | {turns}", "Executor x 3", collect(3)]
+
+
+def test_free_cores_take_the_windows_of_agnostic_tasks() -> None:
+    farm = wr.WinFarm(2, workers="agnostic", level=2)
+    assert stages(SESSION, farm, place="tasks") == [
+        HASH2,
+        "Windower x 2 | emit batches of windows to 16 in turn",
+        "Executor x 16",
+        collect(16),
+    ]
+
+
+def test_emitters_side_by_side_begin_at_different_executors() -> None:
+    """Each windower has an emitter of its own, which knows nothing of the others."""
+    begun: Counter[int] = Counter()
+    for id in range(64):
+        batch = WindowBatch(pa.table({"x": [1]}), pa.table({"id": [id]}), pa.table({}))
+        begun[next(j for j, sent in enumerate(InTurn(8).targets(batch, 0)) if sent)] += 1
+    assert set(begun) == set(range(8))
+    assert max(begun.values()) == 8
 
 
 def test_pane_farm() -> None:

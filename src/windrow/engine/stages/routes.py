@@ -165,14 +165,20 @@ class ByPiece(Route):
 
 @dataclass
 class InTurn(Route):
-    """Sends batches of windows to instances in turn. All parts of a batch go to the same one."""
+    """Sends batches of windows to instances in turn. All parts of a batch go to the same one.
+
+    The first batch decides where to begin, so that emitters that run side by side, or anew with
+    each batch of a stream, do not all begin with the same instance.
+    """
 
     n: int
-    turn: int = -1
+    turn: int | None = None
 
     def targets(self, message: Any, instance: int) -> list[Any]:
         assert isinstance(message, WindowBatch)
-        if message.part == 0:
+        if self.turn is None:
+            self.turn = message.mark % self.n
+        elif message.part == 0:
             self.turn = (self.turn + 1) % self.n
         return [message if j == self.turn else None for j in range(self.n)]
 

@@ -43,6 +43,11 @@ class WindowBatch:
         ranks = pa.array(np.arange(kept.hi.max()))
         return WindowBatch(pa.table({**compact.to_arrow(), RANK: ranks}), packed, key_table)
 
+    @property
+    def mark(self) -> int:
+        """A number that differs between most batches."""
+        return int(self._column(_ID)[0]) + len(self.tuples)
+
     def split(self, parts: int) -> Iterator[WindowBatch]:
         """Deal the tuples round-robin to ``parts`` batches. Each gets a part of every window."""
         if parts == 1:

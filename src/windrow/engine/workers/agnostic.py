@@ -14,15 +14,12 @@ from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.window_worker import WindowWorker
 from windrow.engine.workers.worker import Message, Worker
 
-_BATCHES_EACH = 4
-"""Batches per executor, dealt in turn: a static assignment that spreads runs of costly windows."""
-
 
 class WindowerWorker(WindowWorker):
     """Keeps the tuples of open windows and sends fired windows on in packed batches.
 
     A batch has at least ``batch`` windows, if there are so many. The windows of a batch share their
-    tuples, so it makes no more batches than needed to keep ``executors`` busy.
+    tuples, so it makes no more than ``most`` batches of the windows that fire together.
     """
 
     def __init__(
@@ -32,14 +29,14 @@ class WindowerWorker(WindowWorker):
         columns: dict[str, pa.DataType],
         share: Share,
         batch: int,
-        executors: int,
+        most: int,
         parts: int,
     ) -> None:
         super().__init__(query, geometry, columns, share)
-        self.batch, self.executors, self.parts = batch, executors, parts
+        self.batch, self.most, self.parts = batch, most, parts
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
-        batch = max(self.batch, -(-len(windows) // (_BATCHES_EACH * self.executors)))
+        batch = max(self.batch, -(-len(windows) // self.most))
         batches = pack_batches(columns, windows, self.keys, batch)
         return [part for packed in batches for part in packed.split(self.parts)]
 

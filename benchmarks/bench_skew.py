@@ -1,0 +1,124 @@
+"""The cost of windows of unequal cost, and of keys of unequal frequency, on bounded DataFrames.
+
+Run with ``make bench-skew``, or ``python -m benchmarks.bench_skew [part ...]``; the parts are
+``unequal`` and ``keys``. Each query's results are checked first. A wrong result fails the
+benchmark; a missed target does not.
+
+``unequal``: windows cost between 1 and 100 units, few of them much (Pareto). Each window tells when
+it was computed, so that the time from the first to the last can be compared with perfect balance,
+which is the sum of all divided by the number of cores.
+
+``keys``: one key has a share of all rows, and each window costs 200 us.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+import windrow as wr
+from benchmarks.bench_kernels_ranges import best_of
+from windrow.patterns import Pattern
+
+CORES = 2
+REPEATS = 3
+UNIT = 400e-6
+"""Seconds of work in the cheapest windows of unequal cost."""
+BUSY = 200e-6
+"""Seconds of work in each window of the skewed keys."""
+
+
+def busy(seconds: float) -> None:
+    """Keep a core busy for so long."""
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass
+
+
+def unequal(spark: SparkSession) -> None:
+    """Tasks that free cores take, compared with as many tasks as cores."""
+    n = 3000
+    costs = np.minimum(100, np.random.default_rng(3).pareto(1.1, n) + 1)
+    table = pa.table({"i": np.arange(n), "k": np.arange(n) % 7, "cost": costs})
+    df = spark.createDataFrame(table.to_pandas())
+
+    def compute(window: wr.Window) -> dict[str, float]:
+        began = time.time()
+        busy(UNIT * float(window["cost"].sum()))
+        return {"i": int(window["i"][0]), "began": began, "ended": time.time()}
+
+    query = wr.stream(df).key_by("k").event_time("i").window(wr.TimeWindow(1))
+    query = query.apply(compute, "i bigint, began double, ended double")
+    results = query.using(wr.WinFarm(CORES, workers="agnostic")).to_df
+
+    def balance() -> float:
+        rows = results().collect()
+        if sorted(row.i for row in rows) != list(range(n)):
+            raise AssertionError("windows are missing, or there are too many")
+        perfect = sum(row.ended - row.began for row in rows) / CORES
+        return float((max(row.ended for row in rows) - min(row.began for row in rows)) / perfect)
+
+    balance()
+    on_demand = min(balance() for _ in range(REPEATS))
+    with mock.patch("windrow.patterns.windows._TASKS_EACH", 1):
+        in_turn = min(balance() for _ in range(REPEATS))
+    print(f"  windows of unequal cost, a task per core        {in_turn:6.2f}x perfect balance")
+    print(f"  the same on demand                              {on_demand:6.2f}x   target 1.15x")
+
+
+def keys(spark: SparkSession) -> None:
+    """A frequent key whose windows are shared, compared with a key farm."""
+    n = 200_000
+    draw = np.random.default_rng(5)
+    for share in (0.01, 0.16, 0.5):
+        is_hot = draw.random(n) < share
+        key = np.where(is_hot, 0, draw.integers(1, 100, n))
+        table = pa.table({"k": key, "t": np.arange(n) * 100, "x": draw.integers(0, 9, n)})
+        df = spark.createDataFrame(table.to_pandas()).repartition(CORES).cache()
+        df.count()
+        wanted = Counter(zip(key.tolist(), (np.arange(n) // 10_000).tolist(), strict=True))
+
+        def result(pattern: Pattern, df: DataFrame = df) -> DataFrame:
+            def compute(window: wr.Window) -> dict[str, int]:
+                busy(len(window) * BUSY / 10)
+                return {"n": len(window)}
+
+            query = wr.stream(df).key_by("k").event_time("t").window(wr.TimeWindow("1 s"))
+            return query.apply(compute, "n bigint").using(pattern).to_df()
+
+        patterns = [wr.KeyFarm(CORES), wr.WinFarm(CORES, workers="agnostic")]
+        for pattern in patterns:
+            found = {(r.k, r.window_id): r.n for r in result(pattern).collect()}
+            if found != wanted:
+                raise AssertionError(f"{pattern}: {len(found)} windows, {len(wanted)} expected")
+        runs: list[Callable[[], object]] = [
+            lambda p=p: result(p).write.format("noop").mode("overwrite").save()  # type: ignore[misc]
+            for p in patterns
+        ]
+        alone, shared = best_of(REPEATS, *runs)
+        print(f"  a key with {share:4.0%} of the rows, KeyFarm           {alone:6.2f} s")
+        print(
+            f"  the same, windows on demand                  {shared:6.2f} s {alone / shared:6.2f}x"
+        )
+
+
+PARTS = {"unequal": unequal, "keys": keys}
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or list(PARTS)
+    spark = wr.local_spark(cores=CORES)
+    for name in chosen:
+        print(name, flush=True)
+        PARTS[name](spark)
+
+
+if __name__ == "__main__":
+    main()
