@@ -408,4 +408,4 @@ def test_windows_of_string_keys_are_those_of_sparks_reader(
         spark, lambda: sorted(map(str, query.using(wr.KeyFarm(2)).to_df().collect()))
     )
     assert found == expected
-    assert len(found) == 4 * 9
+    assert len(found) == 5 * 9
