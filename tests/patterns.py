@@ -18,24 +18,19 @@ PLACES = st.sampled_from(get_args(Place))
 
 @st.composite
 def patterns(draw: st.DrawFn, model: WindowModel, is_decomposable: bool) -> Pattern:
-    """Every legal tree up to depth 2."""
+    """Every legal tree up to depth 2, with wide panes and chains among them."""
     inner: list[st.SearchStrategy[Pattern]] = [st.just(wr.WinSeq())]
     if is_decomposable:
         inner.append(st.builds(wr.WinMapReduce, degrees, degrees, level=levels))
         if model.pane_length is not None:
             inner.append(st.builds(wr.PaneFarm, degrees, degrees, level=levels))
-    body = st.one_of(inner)
-    workers = ["agnostic", "active"] if model.context is Context.CF else ["agnostic"]
+    body, batch = st.one_of(inner), st.integers(1, 3)
+    whole = body.filter(lambda pattern: not isinstance(pattern, wr.PaneFarm))
     farms: list[st.SearchStrategy[Pattern]] = [
         st.builds(wr.KeyFarm, degrees, body, level=levels),
-        st.builds(
-            wr.WinFarm,
-            degrees,
-            body,
-            st.sampled_from(workers),
-            batch=st.integers(1, 3),
-            level=levels,
-        ),
+        st.builds(wr.WinFarm, degrees, whole, st.just("agnostic"), batch=batch, level=levels),
     ]
+    if model.context is Context.CF:
+        farms.append(st.builds(wr.WinFarm, degrees, body, batch=batch, level=levels))
     found: Pattern = draw(st.one_of(body, *farms))
     return found

@@ -10,6 +10,7 @@ import pytest
 
 import windrow as wr
 from tests.spark.results import aggregates
+from tests.trail import Trail
 from windrow import functions as wf
 from windrow.core import Context, WindowModel, oracle
 from windrow.patterns import Pattern
@@ -24,23 +25,29 @@ MODELS: list[WindowModel] = [
     wr.DeltaWindow("d", 20, 8),
     wr.SessionWindow("3 ms"),
 ]
+DEGREES = [(2, 2), (1, 1), (2, 2)]
+"""The workers of the two stages of a pattern, by its level: at level 1 they become one node."""
 PATTERNS: dict[str, Callable[[Any], Pattern]] = {
     "WinSeq": lambda level: wr.WinSeq(),
     "KeyFarm": lambda level: wr.KeyFarm(2, level=level),
     "WinFarm": lambda level: wr.WinFarm(3, level=level),
     "agnostic WinFarm": lambda level: wr.WinFarm(3, workers="agnostic", batch=2, level=level),
-    "PaneFarm": lambda level: wr.PaneFarm(2, 2, level=level),
-    "WinMapReduce": lambda level: wr.WinMapReduce(2, 2, level=level),
-    "KeyFarm of PaneFarm": lambda level: wr.KeyFarm(2, wr.PaneFarm(2, 2, level=level), level=level),
-    "KeyFarm of WinMapReduce": lambda level: wr.KeyFarm(
-        2, wr.WinMapReduce(2, 2, level=level), level=level
+    "PaneFarm": lambda level: wr.PaneFarm(*DEGREES[level], level=level),
+    "WinMapReduce": lambda level: wr.WinMapReduce(*DEGREES[level], level=level),
+    "KeyFarm of PaneFarm": lambda level: wr.KeyFarm(
+        2, wr.PaneFarm(*DEGREES[level], level=level), level=level
     ),
-    "WinFarm of PaneFarm": lambda level: wr.WinFarm(2, wr.PaneFarm(2, 2, level=level), level=level),
+    "KeyFarm of WinMapReduce": lambda level: wr.KeyFarm(
+        2, wr.WinMapReduce(*DEGREES[level], level=level), level=level
+    ),
+    "WinFarm of PaneFarm": lambda level: wr.WinFarm(
+        2, wr.PaneFarm(*DEGREES[level], level=level), level=level
+    ),
     "WinFarm of WinMapReduce": lambda level: wr.WinFarm(
-        2, wr.WinMapReduce(2, 2, level=level), level=level
+        2, wr.WinMapReduce(*DEGREES[level], level=level), level=level
     ),
     "agnostic WinFarm of WinMapReduce": lambda level: wr.WinFarm(
-        2, wr.WinMapReduce(2, 2, level=level), workers="agnostic", level=level
+        2, wr.WinMapReduce(*DEGREES[level], level=level), workers="agnostic", level=level
     ),
 }
 KINDS = ["agg", "apply", "decompose"]
@@ -63,9 +70,14 @@ RETURNS = "n bigint, seen array<int>"
 
 
 def functions_of(model: WindowModel) -> dict[str, Any]:
-    """The functions to compute; for every other model, only those that MAP has partials of."""
+    """The functions to compute; for every other model, only those that MAP has partials of.
+
+    For delta windows there is one that needs its rows in order.
+    """
     if MODELS.index(model) % 2 == 0:
         return FUNCTIONS
+    if isinstance(model, wr.DeltaWindow):
+        return {"trail": Trail("s"), "n": wf.count(), "first": wf.first("x")}
     return {name: f for name, f in FUNCTIONS.items() if name not in NEED_ALL_ROWS}
 
 

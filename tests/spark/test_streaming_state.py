@@ -85,7 +85,7 @@ def test_nothing_depends_on_workers_kept_in_memory(spark: SparkSession, tmp_path
     session.conf.set("spark.windrow.keepWorkers", "false")
     runs: list[tuple[WindowModel, Pattern]] = [
         (wr.CountWindow(7, 3), wr.KeyFarm(2)),
-        (wr.TimeWindow("12 ms", "8 ms"), wr.PaneFarm(2, 2, level=2)),
+        (wr.TimeWindow("16 ms", "4 ms"), wr.WinFarm(2, wr.PaneFarm(1, 1))),
         (wr.SessionWindow("1 ms"), wr.WinFarm(2, workers="agnostic")),
     ]
 
@@ -102,7 +102,7 @@ def test_nothing_depends_on_workers_kept_in_memory(spark: SparkSession, tmp_path
 @pytest.mark.parametrize(
     ("model", "pattern"),
     [
-        (wr.CountWindow(20, 6), wr.KeyFarm(2)),
+        (wr.CountWindow(20, 6), wr.WinFarm(2, wr.PaneFarm(1, 2))),
         (wr.TimeWindow("30 ms", "10 ms"), wr.WinMapReduce(2, 2)),
     ],
     ids=str,

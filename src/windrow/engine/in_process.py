@@ -30,6 +30,7 @@ class WindowRunner(StageRunner):
         super().__init__(stages, query)
         self.query = query
         self.arrived = 0
+        self.numbers_tuples = stages.numbers_tuples
 
     def push(self, batch: pa.Table) -> list[pa.Table]:
         """Take a batch and return the results that do not wait for the watermark to advance."""
@@ -42,8 +43,7 @@ class WindowRunner(StageRunner):
         return self.run({0: messages} if messages else {})
 
     def _message(self, step: Step) -> pa.Table:
-        # A single node gets its tuples in order of arrival anyway.
-        arrived = self.arrived if step.first is None and len(self.nodes) > 1 else step.first
+        arrived = self.arrived if step.first is None and self.numbers_tuples else step.first
         tuples, dropped = window_tuples(self.query, step.rows, arrived)
         self.dropped_at_intake += dropped
         self.arrived += len(step.rows)

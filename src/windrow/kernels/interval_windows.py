@@ -54,7 +54,7 @@ def fire_intervals(
 
     The tuples of key k are ``axis[head[k]:tail[k]]``, ascending. A window fires if its end is at
     most ``reached[k]``: the watermark, the number of tuples, or END_OF_STREAM. Tuples that no later
-    window holds are evicted by moving ``head`` on.
+    window of the workers hosted here holds are evicted by moving ``head`` on.
 
     Time O(keys + windows * log + tuples evicted), space O(windows). Neither depends on the number
     of tuples held.
@@ -95,6 +95,9 @@ def fire_intervals(
             next_id[k] = max(next_id[k], limit + 1)
         else:
             next_id[k] = max(next_id[k], id)
-        while head[k] < tail[k] and _last_id(axis[head[k]], slide, every, origin) < next_id[k]:
+        own = next_id[k]
+        if len(hosted) > 1:
+            own = next_hosted(own, shift[k], batch, hosted)
+        while head[k] < tail[k] and _last_id(axis[head[k]], slide, every, origin) < own:
             head[k] += 1
     return windows[:n]

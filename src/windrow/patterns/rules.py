@@ -24,13 +24,6 @@ def check_pattern(pattern: Pattern, model: WindowModel, computation: Computation
                 f"{len(computation.rounds)} rounds",
                 "use WinMapReduce.",
             )
-    if isinstance(inner, WinMapReduce) and computation.is_order_sensitive:
-        raise WindrowError(
-            "WinMapReduce deals a window's rows round-robin and needs Commutative aggregates",
-            repr(computation),
-            "derive the aggregate from Commutative if order does not matter to it; "
-            "otherwise use a PaneFarm or a WinFarm.",
-        )
 
 
 def _check_active(pattern: WinFarm, model: WindowModel) -> None:

@@ -31,7 +31,7 @@ class PaneFarm(Pattern):
 
     plq: int
     wlq: int
-    level: Level = field(default=0, kw_only=True)
+    level: Level = field(default=2, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_degree(self, "plq")
@@ -45,7 +45,7 @@ class WinMapReduce(Pattern):
 
     map: int
     reduce: int
-    level: Level = field(default=0, kw_only=True)
+    level: Level = field(default=2, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_degree(self, "map")
@@ -59,7 +59,7 @@ class KeyFarm(Pattern):
 
     n: int
     inner: Pattern = field(default_factory=WinSeq)
-    level: Level = field(default=0, kw_only=True)
+    level: Level = field(default=2, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_degree(self, "n")
@@ -80,7 +80,7 @@ class WinFarm(Pattern):
     inner: Pattern = field(default_factory=WinSeq)
     workers: Workers = "active"
     batch: int = field(default=1, kw_only=True)
-    level: Level = field(default=0, kw_only=True)
+    level: Level = field(default=2, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_degree(self, "n")
@@ -88,6 +88,12 @@ class WinFarm(Pattern):
         _check_inner(self, self.inner)
         _check_level(self, self.level)
         one_of(self.workers, get_args(Workers), "WinFarm workers")
+        if self.workers == "agnostic" and isinstance(self.inner, PaneFarm):
+            raise WindrowError(
+                "agnostic WinFarm workers receive whole windows, which share no panes",
+                f"inner={self.inner!r}",
+                'use workers="active", or another inner pattern.',
+            )
 
 
 def _check_degree(pattern: Pattern, field_name: str) -> None:

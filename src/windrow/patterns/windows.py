@@ -6,7 +6,8 @@ The nodes of each pattern, where E is an emitter, W are workers and C is a colle
 * PaneFarm, WinMapReduce: E W C E W C. The first W compute panes or parts, the second windows.
 * A farm of these adds its own E at the start and its own C at the end.
 
-If workers see only some of a key's tuples but need their ranks, a ranker comes first.
+If workers see only some of a key's tuples but need their ranks, rankers come first: one, or as many
+as there are workers behind them if there are keys, each for some of the keys.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.stages.routes import (
     ByKey,
+    ByPane,
     ByPart,
     ByPiece,
     ByWindow,
@@ -34,6 +36,7 @@ from windrow.engine.stages.routes import (
     ToHost,
 )
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.geometry import Geometry, own_axis
 from windrow.engine.workers.ranker import Ranker
@@ -106,6 +109,12 @@ class _Lowering:
         self.needs_all_rows = workers.needs_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
+        self.can_be_dealt = (
+            workers.is_told_by_time(query.model)
+            and self.n_rounds == 1
+            and not computation.is_order_sensitive
+        )
+        """Whether tuples can be dealt to parts of windows before the windows are decided."""
 
     def nodes(self, pattern: Pattern) -> list[Node]:
         if isinstance(pattern, KeyFarm):
@@ -116,6 +125,9 @@ class _Lowering:
             return [Emitter(by_key), *inner, Collector(pattern.n)]
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
+        if isinstance(pattern, PaneFarm):
+            first, fan_in = self._ranked(pattern.plq)
+            return [*first, *self._pane_farm(pattern, _Farm(), fan_in)]
         if isinstance(pattern, WinSeq) and self.reduces_early:
             return self._reduced(ByKey(self.query.keys, 1), _Farm())
         return self._inner(pattern, _Farm())
@@ -150,9 +162,15 @@ class _Lowering:
             return []
         return [Workers("Ranker", Alike(Ranker, (self.query,)), n, prepares=True)]
 
+    def _ranked(self, n: int) -> tuple[list[Node], int]:
+        """Rankers, each of some of the keys if there are keys, and how many send to one emitter."""
+        if self.model.axis is not Axis.RANK or not self.query.keys or n == 1:
+            return self._rankers(1), 1
+        return [Emitter(ByKey(self.query.keys, n)), *self._rankers(n)], n
+
     def _win_farm(self, pattern: WinFarm) -> list[Node]:
         n, inner = pattern.n, pattern.inner
-        if pattern.workers == "agnostic" and not isinstance(inner, PaneFarm):
+        if pattern.workers == "agnostic":
             return self._agnostic(pattern)
         farm = _Farm(n, n, pattern.batch)
         by_window = self._by_window(mapped(self.model), self.position, farm)
@@ -167,7 +185,8 @@ class _Lowering:
             body = self._map_reduce(inner, farm, self.position)
         else:
             body = [Workers("WinSeq", self._win_seq(self.position, farm.share), n)]
-        return [*self._rankers(1), Emitter(by_window), *body, Collector(n)]
+        first, fan_in = self._ranked(n)
+        return [*first, Emitter(by_window, fan_in), *body, Collector(n)]
 
     def _windower(self, axis: str | None, farm: _Farm, batch: int, most: int, parts: int) -> Node:
         """One windower per instance; it sends what fires at once in ``most`` batches at most."""
@@ -195,16 +214,17 @@ class _Lowering:
         execute = Workers("Executor", make, executors, holds_state=False)
         return [*first, Emitter(InTurn(executors), windowers), execute, Collector(executors)]
 
-    def _pane_farm(self, pattern: PaneFarm, farm: _Farm) -> list[Node]:
+    def _pane_farm(self, pattern: PaneFarm, farm: _Farm, fan_in: int = 1) -> list[Node]:
         query, model, keys = self.query, mapped(self.model), self.query.keys
-        emit_panes = ByWindow(model.panes(), self.position, keys, pattern.plq, what="pane")
+        panes = FarmPanes.of(model, farm.outer, farm.batch)
+        emit_panes = ByPane(panes, self.position, keys, pattern.plq)
         emit_windows = ByWindow(model.in_panes(), PIECE, keys, pattern.wlq, farm.batch, farm.outer)
-        of_panes = Geometry.of_panes(model, self.position)
-        over_panes = Geometry.over_panes(model)
-        plq = partial(workers.pane_level, query, of_panes, farm.share, pattern.plq)
+        of_panes = Geometry.of_panes(panes, self.position)
+        over_panes = Geometry.over_panes(model, panes.span)
+        plq = partial(workers.pane_level, query, of_panes, panes, farm.share, pattern.plq)
         wlq = partial(workers.window_level, query, over_panes, farm.outer, farm.batch, pattern.wlq)
         return [
-            Emitter(emit_panes),
+            Emitter(emit_panes, fan_in),
             Workers("PLQ", plq, farm.n * pattern.plq),
             Collector(pattern.plq),
             Emitter(emit_windows),
@@ -215,7 +235,7 @@ class _Lowering:
     def _map_reduce(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
         if self.needs_all_rows:
             return self._reduce_rows(pattern, farm, axis)
-        if not workers.is_told_by_time(self.model) or self.n_rounds > 1:
+        if not self.can_be_dealt:
             windower = self._windower(axis, farm, 1, _BATCHES_EACH, pattern.map)
             return [windower, *self._reduce_parts(pattern, farm)]
         geometry = Geometry.of(self.model, TIME)
@@ -241,6 +261,9 @@ class _Lowering:
             Collector(n),
         ]
 
+    def _by_part(self, pattern: WinMapReduce) -> ByPart:
+        return ByPart(pattern.map, self.query.computation.is_order_sensitive)
+
     def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
         """MAP over parts of windows that a windower has decided, then REDUCE; once per round."""
         query, n_map = self.query, farm.n * pattern.map
@@ -251,13 +274,13 @@ class _Lowering:
         if self.n_rounds == 1:
             make = partial(workers.executor, query, True)
             executor = Workers("MAP", make, n_map, holds_state=False)
-            return [Emitter(ByPart(pattern.map)), executor, *self._reduce(pattern, farm)]
+            return [Emitter(self._by_part(pattern)), executor, *self._reduce(pattern, farm)]
         nodes: list[Node] = []
         for number in range(self.n_rounds):
             is_last = number == self.n_rounds - 1
             mapper = Alike(RoundMapper, (query, number, is_last))
             map_node = Workers(f"MAP {number}", mapper, n_map, holds_state=False)
-            nodes += [Emitter(ByPart(pattern.map)), map_node]
+            nodes += [Emitter(self._by_part(pattern)), map_node]
             if is_last:
                 break
             emit = Emitter(ByPiece(query.keys, pattern.reduce, farm.outer))

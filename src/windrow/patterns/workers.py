@@ -19,6 +19,7 @@ from windrow.engine.evaluate.evaluators import PiecesOfWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.rounds import whole_windows
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.agnostic import Executor, WindowerWorker
 from windrow.engine.workers.geometry import Geometry
@@ -87,12 +88,18 @@ def mapper(
 
 
 def pane_level(
-    query: WindowQuery, geometry: Geometry, share_of: ShareOf, plq: int, index: int
+    query: WindowQuery,
+    geometry: Geometry,
+    panes: FarmPanes,
+    share_of: ShareOf,
+    plq: int,
+    index: int,
 ) -> Worker:
     evaluator = PiecesOfWindows(query, _order(query))
     columns = kept_columns(query, are_pieces=True)
-    outer = share_of(index // plq)
-    return PaneLevelWorker(query, geometry, evaluator, columns, Share(), outer)
+    instance = index // plq
+    outer = share_of(instance)
+    return PaneLevelWorker(query, geometry, evaluator, columns, outer, panes, instance)
 
 
 def window_level(

@@ -37,7 +37,7 @@ def choose_for_stream(query: WindowQuery, cores: int) -> Choice:
     if query.keys or _has_small_partials(query):
         return choose(query, STREAM_WORKERS)
     why = "no keys, and the function needs whole windows: executors without state compute them"
-    return Choice(WinFarm(cores, workers="agnostic", level=2), why)
+    return Choice(WinFarm(cores, workers="agnostic"), why)
 
 
 def choose(query: WindowQuery, cores: int) -> Choice:
@@ -50,14 +50,14 @@ def choose(query: WindowQuery, cores: int) -> Choice:
     if _has_small_partials(query):
         if model.pane_length is not None and model.shares_tuples:
             why = "no keys, and windows overlap: they share the results of panes"
-            return Choice(PaneFarm(cores, 1, level=2), why)
+            return Choice(PaneFarm(cores, 1), why)
         why = "no keys, and windows share no panes: each window is split into parts"
-        return Choice(WinMapReduce(cores, 1, level=2), why)
+        return Choice(WinMapReduce(cores, 1), why)
     if model.context is Context.CF:
         why = "no keys, the function needs whole windows, and each row's windows are known at once"
-        return Choice(WinFarm(cores, level=2), why)
+        return Choice(WinFarm(cores), why)
     why = "no keys, the function needs whole windows, and a windower must determine them"
-    return Choice(WinFarm(cores, workers="agnostic", level=2), why)
+    return Choice(WinFarm(cores, workers="agnostic"), why)
 
 
 def _has_small_partials(query: WindowQuery) -> bool:

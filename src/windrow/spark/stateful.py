@@ -21,8 +21,8 @@ from pyspark.sql.streaming.stateful_processor import (
 from windrow.core.watermark import BEGINNING
 from windrow.engine.stages.messages import unpack
 from windrow.engine.stages.traffic import Traffic
-from windrow.engine.state.log import NotAnAncestor, StateLog
-from windrow.engine.workers.worker import Worker
+from windrow.engine.state.log import NotAnAncestor
+from windrow.engine.state.stored_worker import StoredWorker
 from windrow.spark.garbage import spare_modules
 from windrow.spark.idleness import Idleness
 from windrow.spark.packed import Ticks
@@ -35,15 +35,7 @@ _MOST_KEPT = 256
 """Workers whose state a Python process keeps in memory."""
 
 
-@dataclass
-class _Kept:
-    """A worker as it is in memory, with what is known of its stored state."""
-
-    worker: Worker
-    log: StateLog
-
-
-_kept: OrderedDict[tuple[str | None, str, int], _Kept] = OrderedDict()
+_kept: OrderedDict[tuple[str | None, str, int], StoredWorker] = OrderedDict()
 """Between batches a Python process keeps its workers: a copy that is behind catches up.
 
 Nothing depends on it: what is not here, or has come from a failed attempt, is read anew.
@@ -159,8 +151,7 @@ class StatefulStage(StatefulProcessor):
         index = slots.index(slot) if slot in slots else -1
         name = (_query_id(), self.name, slot)
         kept = self._caught_up(name, max(index, 0))
-        worker, log = kept.worker, kept.log
-        is_new = not log.token
+        worker, is_new = kept.worker, kept.is_new
         if is_new:
             for (message,) in self.initial.get():
                 worker.push(unpack(bytes(message)))
@@ -168,11 +159,11 @@ class StatefulStage(StatefulProcessor):
         for message in received.messages:
             worker.push(unpack(message))
         before = worker.dropped
-        given = worker.advance(self._reached(log, received, timer_values))
+        given = worker.advance(self._reached(kept.extra, received, timer_values))
         dropped = received.ticks.dropped + worker.dropped - before
         if self.follows_spark:
-            self._set_timer(log, timer_values.getCurrentWatermarkInMs() + 1, expired)
-        log.save(worker, self.store)
+            self._set_timer(kept.extra, timer_values.getCurrentWatermarkInMs() + 1, expired)
+        kept.save(self.store)
         self._keep(name, kept)
         # The first worker tells those behind it, so that all of them see the watermark move.
         has_news = is_new or received.ticks.clock or received.ticks.tell_time
@@ -185,46 +176,46 @@ class StatefulStage(StatefulProcessor):
         told = following.pack_ticks(ticks, to_all)
         return pa.concat_tables([messages, told]).to_pandas()
 
-    def _caught_up(self, name: tuple[str | None, str, int], index: int) -> _Kept:
+    def _caught_up(self, name: tuple[str | None, str, int], index: int) -> StoredWorker:
         """The worker in its stored state."""
         kept = _kept.pop(name, None)
         if kept is not None:
             try:
-                kept.log.load(kept.worker, self.store)
+                kept.load(self.store)
             except NotAnAncestor:
                 kept = None
         if kept is None:
             assert self.stage.workers is not None
-            kept = _Kept(self.stage.workers.make(index), StateLog(self.identity, self.number))
-            kept.log.load(kept.worker, self.store)
+            kept = StoredWorker(self.stage.workers.make(index), self.identity, self.number)
+            kept.load(self.store)
         return kept
 
-    def _keep(self, name: tuple[str | None, str, int], kept: _Kept) -> None:
+    def _keep(self, name: tuple[str | None, str, int], kept: StoredWorker) -> None:
         """Keep the worker for the next batch; not before its state is stored."""
         if self.keeps_workers:
             _kept[name] = kept
             while len(_kept) > _MOST_KEPT:
                 _kept.popitem(last=False)
 
-    def _reached(self, log: StateLog, received: Received, timer_values: TimerValues) -> int:
+    def _reached(self, extra: dict[str, Any], received: Received, timer_values: TimerValues) -> int:
         """How far time has come."""
         if self.watermark is None:
             return BEGINNING
         sparks = timer_values.getCurrentWatermarkInMs() if self.follows_spark else None
-        reached = self.watermark.reached(log.extra, sparks, received.ticks)
+        reached = self.watermark.reached(extra, sparks, received.ticks)
         if self.idleness is None:
             return reached
-        return max(reached, self.idleness.watermark(log.extra, received.ticks))
+        return max(reached, self.idleness.watermark(extra, received.ticks))
 
-    def _set_timer(self, log: StateLog, timer: int, expired: int | None) -> None:
-        set_before = log.extra.get("timer")
+    def _set_timer(self, extra: dict[str, Any], timer: int, expired: int | None) -> None:
+        set_before = extra.get("timer")
         if set_before == timer:
             return
         # One that has expired Spark deletes itself, and complains if it is gone.
         if set_before not in (None, expired):
             self.handle.deleteTimer(set_before)
         self.handle.registerTimer(timer)
-        log.extra["timer"] = timer
+        extra["timer"] = timer
 
 
 def _query_id() -> str | None:

@@ -68,7 +68,7 @@ def to_df(
     idleness = None
     if query.idle_timeout is not None:
         idleness = Idleness(query.model, -(-query.idle_timeout // 1000))
-    identity = describe(query, lowering.choice.pattern)
+    identity = _identity(query, lowering)
     fields = result_fields(query)
     is_told = watermark is not None and bool(watermark.own)
     return StreamRuntime(stages, identity, watermark, idleness).run(
@@ -84,7 +84,13 @@ def identity_of(
     query: WindowQuery, df: DataFrame | FileRows, pattern: Pattern | None
 ) -> dict[str, Any]:
     """What state depends on, as data."""
-    return describe(query, plan(query, df, pattern).choice.pattern)
+    return _identity(query, plan(query, df, pattern))
+
+
+def _identity(query: WindowQuery, lowering: Lowering) -> dict[str, Any]:
+    chained = lowering.stages.chained_states
+    own = {"stored_together": chained} if chained else {}
+    return {**describe(query, lowering.choice.pattern), **own}
 
 
 def state_partitions(stages: StagePlan, spark: SparkSession, is_given: bool) -> int:

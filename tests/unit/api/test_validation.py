@@ -166,4 +166,4 @@ def test_explain_names_window_function_and_pattern(capsys: pytest.CaptureFixture
     printed = capsys.readouterr().out
     assert "TimeWindow(length=1000000, slide=1000000, origin=0), CF" in printed
     assert "n=Count()" in printed
-    assert "KeyFarm(n=4, inner=WinSeq(), level=0)" in printed
+    assert "KeyFarm(n=4, inner=WinSeq(), level=2)" in printed

@@ -89,12 +89,13 @@ def test_a_query_is_described_as_data() -> None:
         "pattern": {
             "pattern": "WinFarm",
             "n": 3,
-            "inner": {"pattern": "PaneFarm", "plq": 2, "wlq": 1, "level": 0},
+            "inner": {"pattern": "PaneFarm", "plq": 2, "wlq": 1, "level": 2},
             "workers": "active",
             "batch": 4,
-            "level": 0,
+            "level": 2,
         },
         "partials": {"p95": "rows"},
+        "rankers": 3,
     }
 
 
@@ -178,7 +179,7 @@ PATTERNS: list[tuple[Pattern, str]] = [
     (wr.WinSeq(), "wr.WinSeq()"),
     (wr.KeyFarm(2), "wr.KeyFarm(2)"),
     (wr.KeyFarm(2, wr.PaneFarm(2, 3, level=1)), "wr.KeyFarm(2, wr.PaneFarm(2, 3, level=1))"),
-    (wr.WinFarm(3, batch=4, level=2), "wr.WinFarm(3, batch=4, level=2)"),
+    (wr.WinFarm(3, batch=4, level=0), "wr.WinFarm(3, batch=4, level=0)"),
     (wr.WinFarm(3, workers="agnostic"), 'wr.WinFarm(3, workers="agnostic")'),
     (wr.WinMapReduce(2, 4), "wr.WinMapReduce(2, 4)"),
 ]

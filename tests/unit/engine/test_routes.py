@@ -11,8 +11,18 @@ import windrow as wr
 from tests.streams import count_windows, landmark_windows, time_windows
 from windrow.engine.columns.control import ARRIVAL, PIECE, TIME
 from windrow.engine.columns.key_table import KeyTable, hash_keys
-from windrow.engine.stages.routes import ByKey, ByPart, ByPiece, ByWindow, Dealt, InTurn, Route
+from windrow.engine.stages.routes import (
+    ByKey,
+    ByPane,
+    ByPart,
+    ByPiece,
+    ByWindow,
+    Dealt,
+    InTurn,
+    Route,
+)
 from windrow.engine.windows.batch import pack_batches
+from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 
 Interval = wr.CountWindow | wr.TimeWindow | wr.LandmarkWindow
@@ -149,7 +159,8 @@ def batches(n_windows: int, parts: int) -> list[Any]:
 def test_batches_of_windows_go_to_executors_in_turn_with_all_their_parts() -> None:
     route = InTurn(2)
     taken = [route.targets(message, 0).index(message) for message in batches(3, parts=2)]
-    assert taken == [0, 0, 1, 1, 0, 0]
+    first = taken[0]
+    assert taken == [first, first, 1 - first, 1 - first, first, first]
 
 
 def test_each_part_goes_to_the_executor_of_its_number() -> None:
@@ -159,11 +170,15 @@ def test_each_part_goes_to_the_executor_of_its_number() -> None:
 
 
 def test_routes_describe_themselves() -> None:
-    panes, windows = wr.TimeWindow(5), wr.TimeWindow(10, 5)
+    windows = wr.TimeWindow(10, 5)
+    panes, wide = FarmPanes.of(windows, 1, 1), FarmPanes.of(windows, 2, 1)
     described = {
         ByKey(("a", "b"), 3): "hash(a, b) mod 3",
         ByKey((), 2): "hash(no key) mod 2",
-        ByWindow(panes, TIME, ("k",), 2, what="pane"): "pane i of key k to (hash(k) + i) mod 2",
+        ByPane(panes, TIME, ("k",), 2): "pane i of key k to (hash(k) + i) mod 2",
+        ByPane(wide, TIME, ("k",), 2): (
+            "pane i of key k to (hash(k) + i) mod 2, panes of gcd(length, 2*slide)"
+        ),
         ByWindow(windows, TIME, ("k",), 4, 2): "window i of key k to (hash(k) + i // 2) mod 4",
         Dealt(3): "tuples round-robin mod 3",
         ByPiece(("k",), 2): "parts of window i of key k to (hash(k) + i) mod 2",

@@ -31,6 +31,7 @@ from windrow.engine.state import log as state_log
 from windrow.engine.state import records
 from windrow.engine.state.log import NotAnAncestor, StateLog
 from windrow.engine.state.store import MemoryStore
+from windrow.engine.state.stored_worker import StoredWorker
 from windrow.engine.windows import placing
 from windrow.engine.workers import window_worker
 from windrow.engine.workers.worker import Worker
@@ -55,14 +56,6 @@ def much_is_little() -> Iterator[None]:
 
 
 @dataclass
-class Copy:
-    """A worker in the memory of some process."""
-
-    worker: Worker
-    log: StateLog
-
-
-@dataclass
 class Processes:
     """Runs stages as a stream does: in each batch some process has the worker, or none.
 
@@ -74,7 +67,7 @@ class Processes:
     stages: Stages
     data: st.DataObject
     stores: dict[Place, MemoryStore] = field(default_factory=dict)
-    copies: dict[tuple[int, Place], Copy] = field(default_factory=dict)
+    copies: dict[tuple[int, Place], StoredWorker] = field(default_factory=dict)
     arrived: int = 0
     dropped: int = 0
 
@@ -104,27 +97,27 @@ class Processes:
             lost = MemoryStore(store.blobs)
             copy = self._copy(node, place, lost)
             _advanced(copy.worker, messages, watermark)
-            copy.log.save(copy.worker, lost)
+            copy.save(lost)
         copy = self._copy(node, place, store)
         before = copy.worker.dropped
         given = _advanced(copy.worker, messages, watermark)
         self.dropped += copy.worker.dropped - before
-        copy.log.save(copy.worker, store)
+        copy.save(store)
         return given
 
-    def _copy(self, node: Workers, place: Place, store: MemoryStore) -> Copy:
+    def _copy(self, node: Workers, place: Place, store: MemoryStore) -> StoredWorker:
         """The worker as it is stored, in some process."""
         process = self.data.draw(st.integers(0, 3))
         found = self.copies.get((process, place))
         if found is not None:
             try:
-                found.log.load(found.worker, store)
+                found.load(store)
             except NotAnAncestor:
                 event("a copy of no use")
                 found = None
         if found is None:
-            found = Copy(node.make(place[1]), StateLog(QUERY))
-            found.log.load(found.worker, store)
+            found = StoredWorker(node.make(place[1]), QUERY)
+            found.load(store)
         self.copies[process, place] = found
         return found
 

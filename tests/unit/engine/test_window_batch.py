@@ -118,3 +118,34 @@ def test_without_key_columns() -> None:
     unpacked, windows = batch.unpack()
     assert unpacked.python("x", 0, 2) == [1, 2]
     assert len(windows) == 1
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(1, 9)), min_size=1, max_size=5).map(sorted),
+    st.integers(1, 4),
+)
+def test_contiguous_parts_one_after_the_other_are_the_windows(
+    ranges: list[tuple[int, int]], parts: int
+) -> None:
+    """De Matteis 2016, section 3.4: a distribution that preserves the contiguity of data."""
+    windows = [(0, i, lo, lo + n) for i, (lo, n) in enumerate(ranges)]
+    (batch,) = packed(windows, 9, list(range(100, 130)))
+    pieces = list(batch.cut(parts))
+    assert [piece.part for piece in pieces] == list(range(parts))
+    joined: dict[int, list[Any]] = {}
+    for piece in pieces:
+        for _, id, values in seen(piece):
+            joined.setdefault(id, []).extend(values)
+    assert joined == {i: list(range(100 + lo, 100 + lo + n)) for i, (lo, n) in enumerate(ranges)}
+    for i, (_, n) in enumerate(ranges):
+        lengths = [len(v) for piece in pieces for _, id, v in seen(piece) if id == i]
+        assert max(lengths) <= -(-n // parts)
+
+
+def test_a_contiguous_part_has_only_the_tuples_it_needs() -> None:
+    (batch,) = packed([(0, 0, 0, 4), (0, 1, 2, 6)], 9, [0, 1, 2, 3, 4, 5])
+    first, second = batch.cut(2)
+    assert first.tuples["x"].to_pylist() == [0, 1, 2, 3]
+    assert second.tuples["x"].to_pylist() == [2, 3, 4, 5]
+    (alone,) = packed([(0, 0, 0, 4)], 9, [0, 1, 2, 3])
+    assert [part.tuples["x"].to_pylist() for part in alone.cut(2)] == [[0, 1], [2, 3]]

@@ -151,6 +151,15 @@ def test_tuples_no_later_window_holds_are_evicted() -> None:
     assert keys.head.tolist() == [2]
 
 
+def test_tuples_before_the_own_next_window_of_a_worker_are_evicted() -> None:
+    """Worker 2 of 3 computes windows 2, 5, ...: after window 2 it slides on to [25, 35)."""
+    for worker, head in ((0, 3), (1, 4), (2, 5)):
+        keys = Keys([list(range(0, 40, 5))], wr.TimeWindow(10, 5), [0])
+        keys.tail = keys.end.copy()
+        keys.fire(20, np.arange(3) == worker)
+        assert keys.head.tolist() == [head]
+
+
 @pytest.mark.parametrize(("id", "first"), [(-5, -4), (-4, -4), (-3, -3), (-2, 2), (0, 2), (2, 2)])
 def test_next_hosted_counts_blocks_of_windows_also_below_zero(id: int, first: int) -> None:
     # Worker 1 of 3 with batches of 2: blocks -2, 1, 4, ... that is windows -4, -3, 2, 3, 8, ...

@@ -41,8 +41,8 @@ class CountWindow(IntervalWindow):
     def newest_lag(self) -> int:
         return 0
 
-    def panes(self) -> CountWindow:
-        return CountWindow(self.pane_length)
+    def panes(self, span: int = 1) -> CountWindow:
+        return CountWindow(span * self.pane_length, self.pane_length)
 
     def in_panes(self) -> CountWindow:
         return CountWindow(self.length // self.pane_length, self.slide // self.pane_length)

@@ -53,6 +53,10 @@ class IntervalWindow(MappedWindow):
     def pane_length(self) -> int:
         return math.gcd(self.length, self.slide)
 
+    def pane_span(self, n: int) -> int:
+        # Landmarks cut panes apart at places of their own.
+        return 1 if self.every else math.gcd(self.length, n * self.slide) // self.pane_length
+
     @property
     def shares_tuples(self) -> bool:
         return max(self.length, self.every) > self.slide

@@ -48,8 +48,8 @@ class LandmarkWindow(IntervalWindow):
     def newest_lag(self) -> int:
         return self.every
 
-    def panes(self) -> TimeWindow:
-        return TimeWindow(self.slide, origin=self.origin)
+    def panes(self, span: int = 1) -> TimeWindow:
+        return TimeWindow(span * self.slide, self.slide, self.origin)
 
     def in_panes(self) -> LandmarkWindow:
         return LandmarkWindow(self.every // self.slide, 1)

@@ -108,9 +108,16 @@ class MappedWindow(WindowModel):
     def bounds(self, ids: Int64s) -> tuple[Int64s, Int64s]:
         """The start and end of each window."""
 
-    def panes(self) -> MappedWindow:
-        """The panes as tumbling windows; a model with a ``pane_length`` must define them."""
+    def panes(self, span: int = 1) -> MappedWindow:
+        """The panes as windows: window p consists of pane p and the ``span - 1`` behind it.
+
+        A model with a ``pane_length`` must define them, for the spans of its ``pane_span``.
+        """
         raise self._without("panes")
+
+    def pane_span(self, n: int) -> int:
+        """How many neighbouring panes the windows i, i + n, i + 2n, ... never cut apart."""
+        return 1
 
     def in_panes(self) -> MappedWindow:
         """The same windows in units of panes: a row's position is the number of its pane.

@@ -47,8 +47,8 @@ class TimeWindow(IntervalWindow):
     def newest_lag(self) -> int:
         return self.length
 
-    def panes(self) -> TimeWindow:
-        return TimeWindow(self.pane_length, origin=self.origin)
+    def panes(self, span: int = 1) -> TimeWindow:
+        return TimeWindow(span * self.pane_length, self.pane_length, self.origin)
 
     def in_panes(self) -> TimeWindow:
         return TimeWindow(self.length // self.pane_length, self.slide // self.pane_length)

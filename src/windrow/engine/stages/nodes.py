@@ -36,6 +36,8 @@ class Workers:
     """Whether they only prepare tuples for the next workers, by ranking them or forming windows."""
     holds_state: bool = True
     """Whether they keep anything between two calls of ``advance``."""
+    links: tuple[Workers, ...] = ()
+    """The nodes in a chain that runs as one."""
 
     def describe(self) -> str:
         return f"{self.name} x {self.n}"
@@ -59,10 +61,19 @@ class Stages:
     """Groups of nodes. The nodes of a group run together; groups exchange data."""
 
     groups: tuple[tuple[Node, ...], ...]
+    numbers_tuples: bool = True
+    """Whether tuples must be numbered: a single Win_Seq gets them in order of arrival anyway."""
 
     @property
     def nodes(self) -> list[Node]:
         return [node for group in self.groups for node in group]
+
+    @property
+    def chained_states(self) -> list[str]:
+        """The names of the nodes whose states are stored together."""
+        chains = (n.links for n in self.nodes if isinstance(n, Workers))
+        holding = ([node.name for node in links if node.holds_state] for links in chains)
+        return [", ".join(names) for names in holding if len(names) > 1]
 
     def describe(self) -> str:
         """One line per group."""

@@ -14,6 +14,7 @@ from windrow.core.models import MappedWindow
 from windrow.engine.columns.control import ARRIVAL, PIECE
 from windrow.engine.columns.key_table import number_keys
 from windrow.engine.windows.batch import WindowBatch
+from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.kernels.groups import order_by_number
 
 Mask = NDArray[np.bool_]
@@ -68,7 +69,7 @@ class ByWindow(Route):
 
     Worker (hash(k) + i // batch) mod n computes window i of key k (Mencagli 2019, equation 1 and
     Algorithm 2). ``position`` is the column that determines a tuple's windows: its time, its rank
-    or, for partials, the pane. With panes as the model, each pane goes to one worker, in turn.
+    or, for partials, the pane.
 
     Nested in a window farm of ``outer`` instances, each of which computes every ``outer``-th window
     (or batch), the workers of all instances are numbered as one farm. Instance j has the workers
@@ -81,7 +82,6 @@ class ByWindow(Route):
     n: int
     batch: int = 1
     outer: int = 1
-    what: str = "window"
 
     def masks(self, table: pa.Table, instance: int = 0) -> list[Mask]:
         """The rows that each worker gets, as one mask per worker."""
@@ -103,7 +103,29 @@ class ByWindow(Route):
     def describe(self) -> str:
         every = "i" if self.batch == 1 else f"i // {self.batch}"
         among = f"{self.n}" if self.outer == 1 else f"{self.n * self.outer} of all instances"
-        return f"{self.what} i of key k to (hash(k) + {every}) mod {among}"
+        return f"window i of key k to (hash(k) + {every}) mod {among}"
+
+
+@dataclass(frozen=True)
+class ByPane(Route):
+    """Sends each tuple to the worker of its pane. The panes of a key go to workers in turn."""
+
+    panes: FarmPanes
+    position: str
+    keys: tuple[str, ...]
+    n: int
+
+    def targets(self, message: Any, instance: int) -> list[Any]:
+        if self.n == 1:
+            return [message]
+        shifts = _hashes(message, self.keys, self.n * self.panes.n)
+        positions = np.asarray(message[self.position].to_numpy())
+        panes = self.panes.numbers(positions, shifts, instance) // self.panes.span
+        return _by_number(message, (shifts + panes) % self.n, self.n)
+
+    def describe(self) -> str:
+        wide = "" if self.panes.span == 1 else f", panes of {self.panes.length}"
+        return f"pane i of key k to (hash(k) + i) mod {self.n}{wide}"
 
 
 @dataclass(frozen=True)
@@ -194,6 +216,7 @@ class ByPart(Route):
     """
 
     n: int
+    are_contiguous: bool = False
 
     def targets(self, message: Any, instance: int) -> list[Any]:
         if not isinstance(message, WindowBatch):
@@ -201,4 +224,6 @@ class ByPart(Route):
         return [message if j == message.part else None for j in range(self.n)]
 
     def describe(self) -> str:
+        if self.are_contiguous:
+            return f"{self.n} contiguous parts of each window"
         return f"tuples of windows round-robin mod {self.n}"

@@ -71,11 +71,12 @@ class StageRunner:
         return given
 
     def stateful(self) -> list[list[Worker]]:
-        """The workers of each node that holds state."""
+        """The workers of each node that holds state, and of each such link of a chain."""
         return [
-            self.workers[i]
+            [worker.stored[link] for worker in self.workers[i]]
             for i, node in enumerate(self.nodes)
             if isinstance(node, Workers) and node.holds_state
+            for link in range(len(self.workers[i][0].stored))
         ]
 
     def snapshot(self) -> dict[str, Any]:

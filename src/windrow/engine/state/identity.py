@@ -10,10 +10,11 @@ import numpy as np
 
 from windrow.core.aggregate import Aggregate
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold
-from windrow.core.models import Axis, Context
+from windrow.core.models import Axis, Context, mapped
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.state.mismatch import IN_REDUCE
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.farm_panes import FarmPanes
 
 
 def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
@@ -35,7 +36,25 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
         "computation": _computation(query, query.computation),
         "pattern": (described := _pattern(pattern)),
         **_partials(query, described),
+        **_panes(query, described),
+        **_rankers(query, described),
     }
+
+
+def _rankers(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:
+    """How many rankers share the keys, if there are several."""
+    is_farm = pattern["pattern"] == "WinFarm" and pattern["workers"] == "active"
+    n = pattern["n"] if is_farm else pattern.get("plq", 1)
+    is_shared = query.model.axis is Axis.RANK and bool(query.keys) and n > 1
+    return {"rankers": n} if is_shared else {}
+
+
+def _panes(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:
+    """The length of the panes in a window farm, if it is not gcd(length, slide)."""
+    if pattern["pattern"] != "WinFarm" or pattern["inner"]["pattern"] != "PaneFarm":
+        return {}
+    panes = FarmPanes.of(mapped(query.model), pattern["n"], pattern["batch"])
+    return {"panes": panes.length} if panes.span > 1 else {}
 
 
 def _partials(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:

@@ -25,12 +25,16 @@ DEFAULTS: dict[str, Any] = {
     "idle_timeout": UNKNOWN,
     "partials": "rows in MAP",
     "partials.*": "pickled",
+    "panes": "gcd(length, slide)",
+    "rankers": 1,
 }
 """The values of fields that older descriptions do not have, by path; ``*`` matches any name.
 
 A field that is missing in a description has this value, or else null. So a field can be added
 without making older checkpoints unreadable. A field that is UNKNOWN equals any value.
 """
+_DERIVED = ("partials", "panes", "rankers", "stored_together")
+"""Fields that follow from the query, the pattern with its levels, and the version of Windrow."""
 _DEGREES = ("n", "plq", "wlq", "map", "reduce")
 
 
@@ -40,7 +44,9 @@ def refuse_mismatch(was: Description, now: Description) -> None:
     if not said:
         return
     needed = "restore the query and its pattern"
-    if all(line.startswith("pattern.") for line in said):
+    if all(line.startswith(_DERIVED) for line in said):
+        needed = "continue it with the level, and the version of Windrow, that wrote it"
+    elif all(line.startswith("pattern.") for line in said):
         needed = f"use the pattern that wrote this checkpoint: .using({_call(was['pattern'])})"
     raise WindrowError(
         "the checkpoint holds the state of another query or of another parallelism",
@@ -58,8 +64,8 @@ def _differences(was: Description, now: Description) -> list[str]:
     before, after = (_fields(_with_state_only(d, stateless)) for d in (was, now))
     values = {p: (_value(before, p), _value(after, p)) for p in dict.fromkeys(before | after)}
     said = [f"{p}: was {b}, is {a}" for p, (b, a) in values.items() if b != a and a and b]
-    # Partials follow from the query and its pattern, and are of interest only if these are equal.
-    return [line for line in said if not line.startswith("partials")] or said
+    # Derived fields are of interest only if the query and its pattern are equal.
+    return [line for line in said if not line.startswith(_DERIVED)] or said
 
 
 def _kind(description: Description) -> str:
@@ -120,7 +126,7 @@ def _call(pattern: Description) -> str:
     inner = pattern.get("inner", {"pattern": "WinSeq"})
     if inner["pattern"] != "WinSeq":
         arguments.append(_call(inner))
-    for name, default in (("workers", "active"), ("batch", 1), ("level", 0)):
+    for name, default in (("workers", "active"), ("batch", 1), ("level", 2)):
         if pattern.get(name, default) != default:
             arguments.append(f"{name}={json.dumps(pattern[name])}")
     return f"wr.{pattern['pattern']}({', '.join(arguments)})"

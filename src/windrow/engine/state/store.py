@@ -41,3 +41,31 @@ class MemoryStore:
 
     def remove(self, name: str) -> None:
         del self.blobs[name]
+
+
+class LinkStore:
+    """The part of a chain's store that belongs to one of its links, numbered from 1 on.
+
+    Link 0 has the rest. All links are stored together.
+    """
+
+    def __init__(self, chain: Store, link: int) -> None:
+        self.chain, self.link = chain, link
+
+    def header(self) -> bytes | None:
+        return None if self.chain.header() is None else self.get("header")
+
+    def set_header(self, header: bytes) -> None:
+        self.put("header", header)
+
+    def get(self, name: str) -> bytes:
+        return self.chain.get(self._named(name))
+
+    def put(self, name: str, blob: bytes) -> None:
+        self.chain.put(self._named(name), blob)
+
+    def remove(self, name: str) -> None:
+        self.chain.remove(self._named(name))
+
+    def _named(self, name: str) -> str:
+        return f"link {self.link} {name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -57,11 +58,32 @@ class WindowBatch:
         lo, hi = self._column(_LO), self._column(_HI)
         for part in range(parts):
             tuples = self.tuples.take(np.arange(part, length, parts))
-            windows = self.windows
-            for name, bound in ((_LO, lo), (_HI, hi)):
-                at = windows.schema.get_field_index(name)
-                windows = windows.set_column(at, name, pa.array(-(-(bound - part) // parts)))
-            yield WindowBatch(tuples, windows, self.keys, part)
+            dealt = (-(-(bound - part) // parts) for bound in (lo, hi))
+            yield WindowBatch(tuples, self._ranging(*dealt), self.keys, part)
+
+    def cut(self, parts: int) -> Iterator[WindowBatch]:
+        """Cut each window into ``parts`` contiguous runs of tuples, in order.
+
+        A tuple goes to all parts that have a run with it: runs of overlapping windows overlap.
+        """
+        lo, hi = self._column(_LO), self._column(_HI)
+        edges = [lo + (hi - lo) * part // parts for part in range(parts + 1)]
+        for part, (begin, end) in enumerate(itertools.pairwise(edges)):
+            change = np.zeros(len(self.tuples) + 1, np.int64)
+            np.add.at(change, begin, 1)
+            np.add.at(change, end, -1)
+            is_needed = np.cumsum(change[:-1]) > 0
+            place = np.concatenate([[0], np.cumsum(is_needed)])
+            tuples = self.tuples.filter(pa.array(is_needed))
+            yield WindowBatch(tuples, self._ranging(place[begin], place[end]), self.keys, part)
+
+    def _ranging(self, lo: Int64s, hi: Int64s) -> pa.Table:
+        """The windows with other ranges of tuples."""
+        windows = self.windows
+        for name, bound in ((_LO, lo), (_HI, hi)):
+            at = windows.schema.get_field_index(name)
+            windows = windows.set_column(at, name, pa.array(bound))
+        return windows
 
     def unpack(self) -> tuple[TupleColumns, FiredWindows]:
         """The columns of the tuples, and the windows that have at least one tuple here."""

@@ -41,9 +41,11 @@ class IntervalWindower(Windower):
     ) -> Late:
         """A late tuple still counts in those of its windows whose end has not been reached."""
         first, last = self.model.mapping(positions)
+        own = self.share.last_hosted(self.shifts[codes], last)
         _, end = self.model.bounds(last)
-        has_any = first <= last
-        return Late(has_any & (end > reached), has_any & (end <= reached), last)
+        _, own_end = self.model.bounds(own)
+        is_kept = (first <= own) & (own_end > reached)
+        return Late(is_kept, (first <= last) & (end <= reached), last)
 
     def _fire(self, buffer: WindowBuffer, next_id: Int64s, reached: Int64s) -> FiredWindows:
         """Fire each key's windows from ``next_id`` on, up to those that end at ``reached``."""

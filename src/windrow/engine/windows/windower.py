@@ -44,15 +44,26 @@ class Share:
         is_hosted: Mask = self.hosted[(shifts + ids // self.batch) % self.n]
         return is_hosted
 
+    def last_hosted(self, shifts: Int64s, ids: Int64s) -> Int64s:
+        """The last windows up to ``ids`` that are computed here."""
+        if self.n == 1:
+            return ids
+        block = ids // self.batch
+        workers = np.arange(self.n)
+        # For each worker, how many blocks before one of its own a block of a hosted worker is.
+        back = np.argmax(self.hosted[(workers[:, None] - workers) % self.n], axis=1)
+        steps = back[(shifts + block) % self.n]
+        return np.where(steps == 0, ids, (block - steps + 1) * self.batch - 1)
+
 
 @dataclass(frozen=True)
 class Late:
     """Which late tuples are kept and lost. A tuple between hopping windows is neither."""
 
     is_kept: Mask
-    """The tuples that count in a window that has not fired."""
+    """The tuples that count in a window of this share that has not fired."""
     is_lost: Mask
-    """The tuples whose windows have all fired."""
+    """The tuples whose windows, of all shares, have all fired."""
     last_id: Int64s | None = None
     """The last window of each tuple, for models where the tuple's position determines it."""
 

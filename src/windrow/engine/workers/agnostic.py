@@ -19,7 +19,8 @@ class WindowerWorker(WindowWorker):
     """Keeps the tuples of open windows and sends fired windows on in packed batches.
 
     A batch has at least ``batch`` windows, if there are so many. The windows of a batch share their
-    tuples, so it makes no more than ``most`` batches of the windows that fire together.
+    tuples, so it makes no more than ``most`` batches of the windows that fire together. The parts
+    of windows are contiguous if the function is order-sensitive (De Matteis 2016, section 3.4).
     """
 
     def __init__(
@@ -38,7 +39,8 @@ class WindowerWorker(WindowWorker):
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         batch = max(self.batch, -(-len(windows) // self.most))
         batches = pack_batches(columns, windows, self.keys, batch)
-        return [part for packed in batches for part in packed.split(self.parts)]
+        part = WindowBatch.cut if self.query.computation.is_order_sensitive else WindowBatch.split
+        return [message for packed in batches for message in part(packed, self.parts)]
 
 
 class Executor(Worker):

@@ -12,6 +12,7 @@ from windrow.core.watermark import BEGINNING, END_OF_STREAM
 from windrow.engine.columns.control import PIECE, RANK, TIME
 from windrow.engine.evaluate.kept_rows import order_columns
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.placing import Placing
 from windrow.engine.windows.windower import Windower, windower_class
 
@@ -32,6 +33,8 @@ class Geometry:
     axis: str | None
     pane: int = 1
     origin: int = 0
+    span: int = 1
+    """How many panes a piece stands for."""
 
     @staticmethod
     def of(model: WindowModel, axis: str | None) -> Geometry:
@@ -40,19 +43,19 @@ class Geometry:
         return Geometry(model, windower, windower, axis)
 
     @staticmethod
-    def of_panes(model: WindowModel, axis: str | None) -> Geometry:
+    def of_panes(panes: FarmPanes, axis: str | None) -> Geometry:
         """The panes of the query's windows, as windows over tuples."""
-        panes = mapped(model).panes()
-        return Geometry(panes, windower_class(panes), windower_class(model), axis)
+        model = panes.windows()
+        return Geometry(model, windower_class(model), windower_class(panes.model), axis)
 
     @staticmethod
-    def over_panes(model: WindowModel) -> Geometry:
-        """The query's windows over panes."""
+    def over_panes(model: WindowModel, span: int = 1) -> Geometry:
+        """The query's windows over panes. Each piece is ``span`` panes and has the first number."""
         windows, pane = mapped(model).in_panes(), model.pane_length
         assert pane is not None
         first, _ = mapped(model).panes().bounds(np.zeros(1, np.int64))
         judge = windower_class(model)
-        return Geometry(windows, windower_class(windows), judge, PIECE, pane, int(first[0]))
+        return Geometry(windows, windower_class(windows), judge, PIECE, pane, int(first[0]), span)
 
     @property
     def is_placed(self) -> bool:

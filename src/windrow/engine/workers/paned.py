@@ -7,9 +7,15 @@ import pyarrow as pa
 
 from windrow.core.computation import Aggregation
 from windrow.core.models import mapped
+from windrow.engine.columns.arrays import Int64s
+from windrow.engine.evaluate.evaluators import Evaluator
 from windrow.engine.evaluate.partials import PartialColumns
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.placing import Passed, time_of
+from windrow.engine.windows.windower import Share
+from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.engine.workers.worker import Message
 
@@ -19,7 +25,26 @@ class PaneLevelWorker(WinSeqWorker):
 
     A tuple that is late for its pane may still count in windows that have not fired. Such tuples
     give a further partial of that pane.
+
+    Among the windows of ``panes.span`` panes that overlap, every ``span``-th is a pane of this
+    instance. Which ones these are depends on the key.
     """
+
+    def __init__(
+        self,
+        query: WindowQuery,
+        geometry: Geometry,
+        evaluator: Evaluator,
+        columns: dict[str, pa.DataType],
+        outer: Share,
+        panes: FarmPanes,
+        instance: int,
+    ) -> None:
+        super().__init__(query, geometry, evaluator, columns, Share.of(0, panes.span), outer)
+        self.panes, self.instance = panes, instance
+
+    def own_shifts(self, codes: Int64s) -> Int64s:
+        return -self.panes.first(self.shifts(codes, self.panes.n), self.instance) % self.share.n
 
     def take(self, passed: Passed) -> list[Message]:
         if passed.late is None:
@@ -27,7 +52,7 @@ class PaneLevelWorker(WinSeqWorker):
         late = self._not_too_late(passed.late, passed.previous)
         codes = self.codes(late)
         judged = self.windower.judge_late(time_of(late), codes, passed.previous, self.buffer)
-        given = self._give_late(late.filter(pa.array(judged.is_lost)))
+        given = self._give_late(late.filter(pa.array(~judged.is_kept)))
         open_panes = late.filter(pa.array(judged.is_kept))
         if passed.tuples is not None:
             open_panes = pa.concat_tables([open_panes, passed.tuples])
@@ -40,7 +65,7 @@ class PaneLevelWorker(WinSeqWorker):
         codes = self.codes(late)
         order = self.placing.order(late, codes)
         codes, times = codes[order], time_of(late)[order]
-        panes, _ = mapped(self.geometry.model).mapping(times)
+        panes = self.panes.numbers(times, self.shifts(codes, self.panes.n), self.instance)
         is_new = (np.diff(codes, prepend=-1) != 0) | (np.diff(panes, prepend=panes[:1] - 1) != 0)
         lo = np.flatnonzero(is_new)
         bounds = mapped(self.geometry.model).bounds(panes[lo])

@@ -73,7 +73,7 @@ class WindowWorker(KeyedWorker):
         self.geometry, self.share, self.outer = geometry, share, outer or share
         self.windower = geometry.windower(geometry.model, share, geometry.pane)
         is_own = geometry.model == query.model
-        self.judge = self.windower if is_own else geometry.judge(query.model)
+        self.judge = self.windower if is_own else geometry.judge(query.model, self.outer)
         self.buffer = WindowBuffer()
         self.log: ChunkLog | None = None
         """The stored form of the buffer; None until the state is first asked for."""
@@ -89,7 +89,13 @@ class WindowWorker(KeyedWorker):
     def add_keys(self, n: int) -> None:
         self.buffer.add_keys(len(self.keys))
         new = np.arange(len(self.keys) - n, len(self.keys))
-        self.windower.add_keys(self.shifts(new, self.share.n))
+        self.windower.add_keys(self.own_shifts(new))
+        if self.judge is not self.windower:
+            self.judge.add_keys(self.shifts(new, self.outer.n))
+
+    def own_shifts(self, codes: Int64s) -> Int64s:
+        """The number by which each key's windows are shifted among the workers that share them."""
+        return self.shifts(codes, self.share.n)
 
     def advance(self, watermark: int) -> list[Message]:
         given = self.take(self.placing.advance(watermark))
@@ -122,6 +128,7 @@ class WindowWorker(KeyedWorker):
         values = pa.table(self.keys.take(held), names=list(self.keys.columns))
         self.keys, self.hashes = KeyTable(self.query.keys), self.hashes[:0]
         self.windower.forget_keys()
+        self.judge.forget_keys()
         self.buffer = WindowBuffer()
         self.codes(values)
         self.buffer.append(np.searchsorted(held, codes), columns)
@@ -153,7 +160,7 @@ class WindowWorker(KeyedWorker):
             assert axis is not None
         elif self.geometry.is_placed:
             # A piece counts up to the rank of its last tuple.
-            self.windower.place(codes, (axis + 1) * self.geometry.pane - 1)
+            self.windower.place(codes, (axis + self.geometry.span) * self.geometry.pane - 1)
         else:
             self.windower.place(codes)
         self._keep(codes, self._stored(tuples, order, axis))

@@ -26,6 +26,11 @@ class Worker(ABC):
     dropped = 0
     """How many tuples came too late for all their windows."""
 
+    @property
+    def stored(self) -> tuple[Worker, ...]:
+        """The workers whose states make up its state: itself, unless it is a chain of workers."""
+        return (self,)
+
     @abstractmethod
     def push(self, message: Message) -> None:
         """Take a message."""
