@@ -1,8 +1,9 @@
 """The cost of queries over streaming DataFrames, compared with Spark's own operators.
 
 Run with ``make bench-stream``, or ``python -m benchmarks.bench_stream [part ...]``; the parts are
-``time``, ``state``, ``keys``, ``empty`` and ``latency``. Every query is checked on a small stream
-first, against Spark or the oracle. A wrong result fails the benchmark; a missed target does not.
+``time``, ``native``, ``state``, ``keys``, ``empty`` and ``latency``. Every query is checked on a
+small stream first, against Spark or the oracle. A wrong result fails the benchmark; a missed target
+does not.
 
 The input is read from Parquet files that were written before, one per core and batch. Results go to
 Spark's ``noop`` sink. The figures are those of the median batch. The first batches, which compile
@@ -32,6 +33,7 @@ import windrow as wr
 from windrow import functions as wf
 from windrow.core import oracle
 from windrow.core.models import WindowModel
+from windrow.spark.settings import NATIVE_STREAMS
 
 CORES = 2
 SCHEMA = "k bigint, t timestamp, x bigint"
@@ -172,6 +174,43 @@ def bench_time(streams: Streams) -> None:
     report("  the same rows, without work", rows, nothing, theirs / nothing, "none")
 
 
+def by_tumbling_window(df: DataFrame) -> DataFrame:
+    """Tumbling windows as a Spark user writes them."""
+    grouped = df.withWatermark("t", "0 seconds").groupBy("k", F.window("t", "1 second").alias("w"))
+    results = grouped.agg(F.count("*").alias("n"), F.sum("x").alias("s"), F.max("x").alias("m"))
+    return results.select("k", "w.start", "w.end", "n", "s", "m")
+
+
+def bench_native(streams: Streams) -> None:
+    """Tumbling windows left to Spark's own aggregation, compared with the query by hand."""
+    model = wr.TimeWindow("1 s")
+
+    def left_to_spark(df: DataFrame) -> DataFrame:
+        streams.spark.conf.set(NATIVE_STREAMS, "true")
+        results = count_sum_max(df, model)
+        streams.spark.conf.unset(NATIVE_STREAMS)
+        return results
+
+    small = streams(1_500_000, 3, 3)
+    expected = rows_of(by_tumbling_window(small))
+    check("native windows", rows_of(left_to_spark(small).drop("window_id")), expected)
+    rows = 1_000_000
+    made = {
+        "by hand": by_tumbling_window,
+        "left to Spark": left_to_spark,
+        "in Python": lambda df: count_sum_max(df, model),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in made}
+    # In turns: what the machine does meanwhile must not meet one of them alone.
+    for _ in range(3):
+        for name, make in made.items():
+            seconds[name] += batch_seconds(make(streams(rows, 9, 100)), 4)
+    by_hand, *others = (statistics.median(times) for times in seconds.values())
+    report("tumbling 1 s, 100 keys: by hand", rows, by_hand)
+    for name, own, target in zip(list(made)[1:], others, (">= 0.95", "none"), strict=True):
+        report(f"  {name}", rows, own, by_hand / own, target)
+
+
 def newest(w: wr.Window) -> dict[str, int]:
     return {"s": int(w["x"][-1]), "n": len(w)}
 
@@ -304,6 +343,7 @@ def bench_latency(streams: Streams) -> None:
 
 PARTS: dict[str, Callable[[Streams], None]] = {
     "time": bench_time,
+    "native": bench_native,
     "state": bench_state,
     "keys": bench_keys,
     "empty": bench_empty,

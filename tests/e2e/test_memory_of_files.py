@@ -45,7 +45,7 @@ def grown(path: str) -> int:
     warm = wr.stream(small).key_by("k").event_time("t").window(wr.TimeWindow("100 ms"))
     warm.agg(n=wf.count(), last=wf.last("x")).collect()
     before = peak()
-    assert query.collect()["n"].to_numpy().sum() == ROWS
+    assert query.collect(threads=2)["n"].to_numpy().sum() == ROWS
     return peak() - before
 
 

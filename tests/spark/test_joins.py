@@ -25,6 +25,15 @@ from windrow.core import oracle
 pytestmark = pytest.mark.spark
 
 SCHEMA = "i bigint, k string, t bigint, a bigint, b double"
+ARROW = pa.schema(
+    [
+        ("i", pa.int64()),
+        ("k", pa.string()),
+        ("t", pa.int64()),
+        ("a", pa.int64()),
+        ("b", pa.float64()),
+    ]
+)
 DELAY = 8_000
 LATER = 10_000_000_000
 Rows = list[dict[str, Any]]
@@ -144,6 +153,10 @@ class Sides:
         reader = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
         return reader.parquet(str(self.folder / f"{side}"))
 
+    def scanned(self, side: int) -> wr.Query:
+        """The same stream, whose files tasks read."""
+        return wr.scan_stream(self.spark, self.folder / f"{side}", "parquet", 1, schema=ARROW)
+
 
 @pytest.fixture(scope="module")
 def sides(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Sides:
@@ -177,7 +190,7 @@ def rows_of(df: DataFrame) -> Counter[Any]:
     return Counter(row for row in padded if -1 not in row)
 
 
-def joined(case: Case, left: DataFrame, right: DataFrame) -> DataFrame:
+def joined(case: Case, left: DataFrame | wr.Query, right: DataFrame | wr.Query) -> DataFrame:
     return wr.join(
         left,
         right,
@@ -233,17 +246,58 @@ def test_a_bounded_side_is_there_from_the_start(sides: Sides, side: int, tmp_pat
     run_all([functools.partial(check, name) for name in names])
 
 
+def test_streams_of_files_are_joined_with_each_other_and_with_bounded_rows(
+    sides: Sides, tmp_path: Path
+) -> None:
+    runs: dict[str, tuple[Any, Any]] = {
+        "by count": (sides.scanned(0), sides.scanned(1)),
+        "equality, semi": (sides.scanned(0), sides.bounded(1)),
+    }
+
+    def check(name: str) -> None:
+        found = streamed(joined(CASES[name], *runs[name]), tmp_path / name)
+        assert found == expected(sides, CASES[name]), name
+
+    run_all([functools.partial(check, name) for name in runs])
+
+
+def test_what_cannot_be_joined_with_a_stream_of_files_is_refused(
+    spark: SparkSession, sides: Sides, capsys: pytest.CaptureFixture[str]
+) -> None:
+    how: dict[str, Any] = {"within": "1 s", "on": wr.equi("k"), "time": "t"}
+    files = sides.scanned(0)
+    for other, message in (
+        (files.key_by("k"), "takes rows, not a query with further steps"),
+        (wr.scan(sides.folder / "1"), "a dataset cannot be joined with a stream"),
+        ({"k": ["a"], "t": [1]}, "both sides of a join must be"),
+    ):
+        with pytest.raises(wr.WindrowError, match=message):
+            wr.join(files, other, **how)
+    join = wr.join(files, sides.bounded(1), **how)
+    with pytest.raises(wr.WindrowError, match="call to_df"):
+        join.collect()
+    with pytest.raises(wr.WindrowError, match="the stream's own session"):
+        join.to_df(spark.newSession())
+    join.explain()
+    said = capsys.readouterr().out
+    assert f"left: files in file:{sides.folder / '0'}, at most 1 per batch: columns i, k" in said
+    assert "right: with Spark's reader: it is joined with a stream" in said
+    scanned = wr.join(wr.scan(sides.folder / "0"), wr.scan(sides.folder / "1"), **how).collect()
+    assert len(scanned)
+
+
 def test_a_stream_goes_on_from_its_checkpoint_and_refuses_that_of_another(
     spark: SparkSession, sides: Sides, tmp_path: Path
 ) -> None:
-    """The batches come one at a time, each to a query started anew."""
+    """The batches come one at a time, each to a query started anew, read by Spark or by tasks."""
     case = CASES["equality, full outer"]
     for side in (0, 1):
         (tmp_path / f"{side}").mkdir()
     streams = Sides(spark, sides.rows, tmp_path)
 
-    def write(case: Case) -> None:
-        df = joined(case, streams.streamed(0), streams.streamed(1))
+    def write(case: Case, batch: int = 0) -> None:
+        read = streams.scanned if batch % 2 else streams.streamed
+        df = joined(case, read(0), streams.streamed(1) if batch == 3 else read(1))
         writer = df.writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
         writer = writer.format("parquet").trigger(availableNow=True)
         writer.start(str(tmp_path / "results")).awaitTermination()
@@ -252,7 +306,7 @@ def test_a_stream_goes_on_from_its_checkpoint_and_refuses_that_of_another(
         for side in (0, 1):
             source = sides.folder / f"{side}" / f"{batch}.parquet"
             (tmp_path / f"{side}" / source.name).write_bytes(source.read_bytes())
-        write(case)
+        write(case, batch)
     assert rows_of(spark.read.parquet(str(tmp_path / "results"))) == expected(sides, case)
     for side in (0, 1):
         later = {**sides.rows[side][0], "t": LATER + 1, "k": "a", "a": 1, "b": 1.0}
@@ -267,7 +321,7 @@ def test_late_tuples_are_dropped_and_counted(spark: SparkSession, tmp_path: Path
         (tmp_path / f"{side}").mkdir()
     streams = Sides(spark, ([], []), tmp_path)
     df = wr.join(
-        streams.streamed(0), streams.streamed(1), within="1 s", on=wr.equi("k"), time="t"
+        streams.streamed(0), streams.scanned(1), within="1 s", on=wr.equi("k"), time="t"
     ).to_df()
     query = df.writeStream.format("noop").start()
     times = ([2_000_000, 1_500_000, 4_000_000], [2_000_000, 3_000_000, 1_000_000])

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from windrow.api.in_threads import FEW_BYTES, InThreads
 from windrow.core.errors import WindrowError
 from windrow.core.names import check_names
-from windrow.engine import in_process
 from windrow.engine.columns.ddl import type_name
-from windrow.engine.datasets.pieces import Piece, filter_of, pieces_of
+from windrow.engine.datasets.pieces import FilePiece, Piece, filter_of, pieces_of
 from windrow.engine.datasets.scan import Scan, int96_columns
 from windrow.engine.datasets.splits import splits_of
 from windrow.engine.datasets.steps import Side, window_steps
 from windrow.engine.datasets.types import is_nanoseconds
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
-from windrow.patterns import Pattern, WinSeq
-from windrow.patterns.windows import window_stages
-from windrow.planner.explain import explain
+from windrow.patterns import Pattern
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -33,6 +31,8 @@ class DatasetSource:
     """A dataset: its queries run in process, batch by batch, or on Spark, whose tasks read it."""
 
     is_case_sensitive = False
+    is_stream = False
+    session = None
 
     def __init__(self, dataset: ds.Dataset) -> None:
         check_names(dataset.schema.names, is_case_sensitive=True)
@@ -88,13 +88,15 @@ class DatasetSource:
             columns = [*columns, time]
         return self.scan.only(*dict.fromkeys(columns))
 
-    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
+    def collect(
+        self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, threads: int | None
+    ) -> pa.Table:
         """The results, computed in this process."""
-        stages = window_stages(query, pattern or WinSeq(), "process")
-        scan = self.reading(needed_columns(query), query.time)
-        side = Side(scan, self.pieces, query.time, query.unit)
-        steps = window_steps(side, has_order=bool(query.order_by))
-        return in_process.collect(query, stages, steps, scan.schema, ordered=ordered)
+        scan, pieces = self.reading(needed_columns(query), query.time), self.pieces
+        running = InThreads.of(query, pattern, threads, is_small=_are_small(pieces))
+        side = Side(scan, pieces, query.time, query.unit, use_threads=running.threads > 1)
+        steps = window_steps(side, query.order_by)
+        return running.collect(steps, scan.schema, ordered=ordered)
 
     def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> SplitRows:
         """The rows as Spark's tasks read them."""
@@ -146,11 +148,10 @@ class DatasetSource:
         if with_spark:
             rule = 'explain("spark") needs an active Spark session'
             raise WindrowError(rule, hint="make one, for example with wr.local_spark().")
-        why = "as given" if pattern else "in process there is one core"
-        pattern = pattern or WinSeq()
-        stages = window_stages(query, pattern, "process")
-        reads = self.reading(needed_columns(query), query.time).describe(self.pieces)
-        print(explain(query, pattern, why, stages, "in this process", f"{reads}, batch by batch"))
+        pieces = self.pieces
+        reads = self.reading(needed_columns(query), query.time).describe(pieces)
+        running = InThreads.of(query, pattern, None, is_small=_are_small(pieces))
+        print(running.explain(f"{reads}, batch by batch"))
 
     @staticmethod
     def of(data: object) -> DatasetSource:
@@ -171,6 +172,12 @@ def dataset_at(
         hint = "pass a file, a folder or a list of files, and the format of all of them."
         raise WindrowError(f"scan cannot read {format} files", f"{path}: {e}", hint) from e
     return found
+
+
+def _are_small(pieces: Iterable[Piece]) -> bool:
+    """Whether there are few rows to read."""
+    sizes = (p.stamp.size if isinstance(p, FilePiece) else p.table.nbytes for p in pieces)
+    return sum(sizes) < FEW_BYTES
 
 
 def _active_session() -> SparkSession | None:

@@ -31,15 +31,17 @@ _BUCKETS = {"s3a": "s3", "s3n": "s3"}
 class FileStreamSource:
     """The files of a folder as they appear: Spark tells their names, its tasks read them."""
 
+    is_stream = True
+
     def __init__(
         self,
-        spark: SparkSession,
+        session: SparkSession,
         files: DatasetSource,
         folder: Folder,
         address: str,
         most_files: int | None,
     ) -> None:
-        self.spark, self.files, self.folder = spark, files, folder
+        self.session, self.files, self.folder = session, files, folder
         self.address, self.most_files = address, most_files
         self.types, self.is_case_sensitive = files.types, files.is_case_sensitive
 
@@ -84,7 +86,9 @@ class FileStreamSource:
         """The source itself: in files case matters."""
         return self
 
-    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> NoReturn:
+    def collect(
+        self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, threads: int | None
+    ) -> NoReturn:
         """Always raises: a stream has no end."""
         rule = "collect runs queries over tables and datasets"
         raise WindrowError(rule, "a stream of files", "call to_df() instead, or use scan().")
@@ -114,7 +118,7 @@ class FileStreamSource:
         from windrow.spark.checkpoint import refuse_other_checkpoint
 
         identity = streaming.identity_of(query, self._rows(query), pattern)
-        refuse_other_checkpoint(self.spark, location, identity)
+        refuse_other_checkpoint(self.session, location, identity)
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""
@@ -124,11 +128,22 @@ class FileStreamSource:
         if with_spark:
             self.to_df(query, pattern, None, ordered=False, observation="explained").explain()
 
-    def _rows(self, query: WindowQuery) -> FileRows:
+    def rows_on(self, spark: SparkSession, columns: list[str], time: str | None) -> FileRows:
+        """The rows as Spark's tasks read them, in the stream's own session."""
         from windrow.spark.file_rows import FileRows
 
-        scan = self.files.reading(needed_columns(query), query.time)
-        return FileRows(self.spark, scan, self.folder, self.address, self.most_files)
+        scan = self.files.reading(columns, time)
+        options = {"recursiveFileLookup": "true"}
+        if self.most_files is not None:
+            options["maxFilesPerTrigger"] = str(self.most_files)
+        return FileRows(self.session, scan, self.folder, self.address, options)
+
+    def reads_on(self, spark: SparkSession, columns: list[str], time: str | None) -> str:
+        """Who reads the rows, in words."""
+        return self.rows_on(spark, columns, time).describe()
+
+    def _rows(self, query: WindowQuery) -> FileRows:
+        return self.rows_on(self.session, needed_columns(query), query.time)
 
 
 def _located(folder: str) -> tuple[str, fs.FileSystem, str]:

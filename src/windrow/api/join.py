@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
 
     from windrow.api.datasets import DatasetSource
+    from windrow.api.file_streams import FileStreamSource
+    from windrow.api.query import Query
     from windrow.api.tables import TableSource
     from windrow.engine.datasets.steps import Step
     from windrow.engine.joins.join_query import JoinQuery
@@ -37,16 +39,16 @@ if TYPE_CHECKING:
     from windrow.engine.stages.nodes import Stages
     from windrow.patterns.joins import Strategy
     from windrow.planner.join_layout import GridChoice, Layout
-    from windrow.spark.joins import Sides
+    from windrow.spark.joins import Side, Sides
     from windrow.spark.source import DataFrameSource
 
-    JoinSource = TableSource | DatasetSource | DataFrameSource
+    JoinSource = TableSource | DatasetSource | FileStreamSource | DataFrameSource
 
 
 @checks_call
 def join(
-    left: Data,
-    right: Data,
+    left: Data | Query,
+    right: Data | Query,
     *,
     within: Duration | int | tuple[Duration | int, Duration | int],
     on: Predicate | Term,
@@ -62,6 +64,7 @@ def join(
 ) -> Join:
     """Join two streams over windows: pairs of rows near each other in time or in number of rows.
 
+    A side is what ``stream`` takes, or ``scan(...)`` or ``scan_stream(...)`` without further steps.
     ``within`` is a duration for windows of time, or a number of rows for windows by count. A pair
     sets the left window and the right window separately. By time, (x, y) is a result iff the
     predicate ``on`` holds and ``time(x) >= time(y) - left length`` if x is older, ``time(y) >=
@@ -96,8 +99,8 @@ def join(
     from windrow.patterns.joins import Strategy
 
     sources: list[Any] = [
-        source_of(left, "the left side of join"),
-        source_of(right, "the right side of join"),
+        _source_of(left, "the left side of join"),
+        _source_of(right, "the right side of join"),
     ]
     sources = _matched(sources, f"{type(left).__name__} and {type(right).__name__}")
     predicate = predicate_of(on)
@@ -160,11 +163,6 @@ class Join:
         return None
 
     @property
-    def _frames(self) -> list[DataFrame]:
-        """The DataFrames among both sides."""
-        return [source.df for source in self.sources if hasattr(source, "df")]
-
-    @property
     def _needed(self) -> list[tuple[list[str], str | None]]:
         """The columns that are needed of each side, and the one of its times."""
         times = self.query.time or (None, None)
@@ -172,8 +170,9 @@ class Join:
 
     @property
     def _session(self) -> SparkSession | None:
-        """The session of a DataFrame among both sides; None if there is none."""
-        return self._frames[0].sparkSession if self._frames else None
+        """The session of a DataFrame or a stream among both sides; None if there is none."""
+        known = (source.session for source in self.sources)
+        return next((session for session in known if session is not None), None)
 
     def choice(self, spark: SparkSession | None = None) -> GridChoice:
         """The grid that runs, and why; joins without a session use one core."""
@@ -218,7 +217,7 @@ class Join:
             steps = join_steps(left, right)
         else:
             rule = "collect runs joins of tables and datasets"
-            raise WindrowError(rule, "Spark DataFrames", "call to_df() instead.")
+            raise WindrowError(rule, "rows on Spark", "call to_df() instead.")
         return collect(self.query, self.stages(), steps)
 
     @checks_call
@@ -230,7 +229,7 @@ class Join:
         """The results as a lazy DataFrame, which is streaming if a side is a stream.
 
         Datasets are read by the tasks of the session ``spark``, by default the active one. A
-        DataFrame has a session of its own.
+        DataFrame or a stream of files has a session of its own.
 
         An ``observation``, which may also come first, counts the rows without a time as
         ``dropped``. On a stream it is a name, by default ``"windrow"``. Every progress report then
@@ -267,28 +266,38 @@ class Join:
             raise WindrowError("only a streaming query has a checkpoint", given)
         from windrow.spark.checkpoint import refuse_other_checkpoint
 
-        spark = self._frames[0].sparkSession
-        refuse_other_checkpoint(spark, path_of(location, "location"), self._identity())
+        assert self._session is not None
+        refuse_other_checkpoint(self._session, path_of(location, "location"), self._identity())
 
     def _on_spark(self, spark: SparkSession | None) -> tuple[SparkSession, Sides]:
         """The session, and both sides as rows in it."""
         from windrow.spark.given_session import check_session, session_of
 
-        for df in self._frames:
-            check_session(spark, df)
         session = self._session or session_of(spark)
-        if self._is_stream:
-            # A bounded side beside a stream is read by Spark, whatever its files are.
-            return session, (self._frames[0], self._frames[1])
-        left, right = (
-            source.rows_on(session, *needed)  # type: ignore[union-attr]
-            for source, needed in zip(self.sources, self._needed, strict=True)
-        )
+        left, right = (self._rows(side, session) for side in (0, 1))
+        for rows in (left, right):
+            check_session(spark, rows)
         return session, (left, right)
+
+    def _rows(self, side: int, session: SparkSession) -> Side:
+        source: Any = self.sources[side]
+        if self._is_stream and not source.is_stream:
+            rows: Side = source.df
+            return rows
+        rows = source.rows_on(session, *self._needed[side])
+        return rows
+
+    def _reads(self, side: int, session: SparkSession) -> str:
+        """Who reads the rows of a side, in words."""
+        source: Any = self.sources[side]
+        if self._is_stream and not source.is_stream:
+            return "with Spark's reader: it is joined with a stream"
+        words: str = source.reads_on(session, *self._needed[side])
+        return words
 
     @property
     def _is_stream(self) -> bool:
-        return any(df.isStreaming for df in self._frames)
+        return any(source.is_stream for source in self.sources)
 
     @property
     def _is_given(self) -> bool:
@@ -306,15 +315,23 @@ class Join:
         from windrow.planner.explain_join import explain_join
 
         runs, reads = "in this process", []
-        if self._session is not None:
+        if (session := self._session) is not None:
             kind = "as a stream, state in Spark's state store" if self._is_stream else "as tasks"
             runs = f"on Spark, {kind}, on rows packed as Arrow"
-        if self._session is not None and not self._is_stream:
-            reads = [
-                source.reads_on(self._session, *needed)  # type: ignore[union-attr]
-                for source, needed in zip(self.sources, self._needed, strict=True)
-            ]
+            reads = [self._reads(side, session) for side in (0, 1)]
         print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs, reads))
+
+
+def _source_of(data: object, step: str) -> Any:
+    """The source of a side; a query that is nothing but its rows stands for them."""
+    from windrow.api.query import Query
+
+    if not isinstance(data, Query):
+        return source_of(data, step)
+    if data != Query(data.source):
+        hint = "join its results: pass what its to_df() or collect() gives."
+        raise WindrowError(f"{step} takes rows, not a query with further steps", repr(data), hint)
+    return data.source
 
 
 def _matched(sources: list[Any], got: str) -> list[Any]:
@@ -332,7 +349,7 @@ def _matched(sources: list[Any], got: str) -> list[Any]:
     if TableSource in kinds and len(kinds) > 1:
         rule = "both sides of a join must be DataFrames or datasets, or tables or datasets"
         raise WindrowError(rule, got)
-    if DatasetSource in kinds and any(getattr(s, "is_stream", False) for s in sources):
+    if DatasetSource in kinds and any(s.is_stream for s in sources):
         hint = "join the stream with spark.read.parquet(...)."
         raise WindrowError("a dataset cannot be joined with a stream", got, hint)
     return sources

@@ -255,9 +255,15 @@ class Query:
         return replace(self, is_ordered=True)
 
     @checks_call
-    def collect(self) -> pa.Table:
-        """Run in process and return the results; for queries over tables and datasets."""
-        return self.source.collect(self._complete(), self.pattern, ordered=self.is_ordered)
+    def collect(self, threads: int | None = None) -> pa.Table:
+        """Run in process and return the results; for queries over tables and datasets.
+
+        At most ``threads`` threads work at a time, by default as many as this process may use
+        cores. Functions of your own in Python are called in the calling thread only.
+        """
+        return self.source.collect(
+            self._complete(), self.pattern, ordered=self.is_ordered, threads=threads
+        )
 
     @checks_call
     def to_df(

@@ -37,8 +37,10 @@ class Source(Protocol):
     def written_as(self, names: Iterable[str]) -> Source:
         """The source whose columns have these names, if only case tells theirs from them."""
 
-    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
-        """The results, computed in this process."""
+    def collect(
+        self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, threads: int | None
+    ) -> pa.Table:
+        """The results, computed in this process, in at most as many threads."""
 
     def to_df(
         self,

@@ -8,21 +8,21 @@ from typing import Any, NoReturn
 import numpy as np
 import pyarrow as pa
 
+from windrow.api.in_threads import FEW_ROWS, InThreads
 from windrow.core.errors import WindrowError
 from windrow.core.names import check_names
-from windrow.engine import in_process
 from windrow.engine.columns.ddl import type_name
-from windrow.engine.datasets.steps import Step
+from windrow.engine.datasets.steps import table_steps
 from windrow.engine.window_query import WindowQuery
-from windrow.patterns import Pattern, WinSeq
-from windrow.patterns.windows import window_stages
-from windrow.planner.explain import explain
+from windrow.patterns import Pattern
 
 
 class TableSource:
     """A table in memory: its queries run in process."""
 
     is_case_sensitive = False
+    is_stream = False
+    session = None
 
     def __init__(self, table: pa.Table) -> None:
         check_names(table.schema.names, is_case_sensitive=True)
@@ -44,12 +44,19 @@ class TableSource:
         """The source itself: in tables case matters."""
         return self
 
-    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> pa.Table:
+    def collect(
+        self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, threads: int | None
+    ) -> pa.Table:
         """The results, computed in this process."""
-        stages = window_stages(query, pattern or WinSeq(), "process")
-        return in_process.collect(
-            query, stages, [Step(self.table)], self.table.schema, ordered=ordered
-        )
+        steps = table_steps(self.table, query.time, query.unit, query.order_by)
+        running = self._in_threads(query, pattern, threads)
+        return running.collect(steps, self.table.schema, ordered=ordered)
+
+    def _in_threads(
+        self, query: WindowQuery, pattern: Pattern | None, threads: int | None
+    ) -> InThreads:
+        is_small = len(self.table) < FEW_ROWS
+        return InThreads.of(query, pattern, threads, is_small=is_small)
 
     def to_df(
         self,
@@ -76,10 +83,7 @@ class TableSource:
         if with_spark:
             hint = "call explain(), or stream a DataFrame."
             raise WindrowError('explain("spark") needs a query over a DataFrame', "a table", hint)
-        why = "as given" if pattern else "in process there is one core"
-        pattern = pattern or WinSeq()
-        stages = window_stages(query, pattern, "process")
-        print(explain(query, pattern, why, stages, "in this process"))
+        print(self._in_threads(query, pattern, None).explain())
 
     @staticmethod
     def of(data: object) -> TableSource | None:

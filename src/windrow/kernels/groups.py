@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from windrow.kernels.columns import Column, Positions, read_only
+from windrow.kernels.columns import Column, Positions
 from windrow.kernels.compiled import compiled
 
 _DENSE = 4
@@ -50,34 +51,28 @@ def sort_codes(codes: Positions) -> tuple[Positions, Positions]:
     return packed >> bits, packed & ((1 << bits) - 1)
 
 
-def order_by_number(numbers: Positions, n: int) -> tuple[Positions, Positions]:
-    """The positions of all 0s, all 1s, up to n - 1, in order, and where each number's begin.
+@compiled
+def gather_groups(groups: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions of each of ``n`` groups, ascending, and where the groups begin and end.
 
-    Ordering: none. Time O(values + n), space O(values + n).
+    ``groups`` are numbers in [0, n). Group g has the positions from bound g to bound g + 1.
 
-    >>> order_by_number(np.array([1, 0, 1]), 3)
+    Ordering: none. Time O(rows + n), space O(rows + n): counting sort.
+
+    >>> gather_groups(np.array([1, 0, 1]), 3)
     (array([1, 0, 2]), array([0, 1, 3, 3]))
     """
-    numbers = read_only(np.ascontiguousarray(numbers, np.int64))
-    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < n:
-        raise ValueError(f"numbers must be in [0, {n})")
-    return _order_by_number(numbers, n)
-
-
-@compiled
-def _order_by_number(numbers: Positions, n: int) -> tuple[Positions, Positions]:
-    # Unsigned indices save the check for negative ones.
-    counts = np.zeros(n + 1, np.int64)
-    for i in range(numbers.shape[0]):
-        counts[np.uint64(numbers[i]) + np.uint64(1)] += 1
-    begins = np.cumsum(counts)
-    following = begins.copy()
-    order = np.empty(numbers.shape[0], np.int64)
-    for i in range(numbers.shape[0]):
-        number = np.uint64(numbers[i])
-        order[np.uint64(following[number])] = i
-        following[number] += 1
-    return order, begins
+    bounds = np.zeros(n + 1, np.int64)
+    for i in range(len(groups)):
+        bounds[groups[i] + 1] += 1
+    for g in range(n):
+        bounds[g + 1] += bounds[g]
+    behind = bounds[:n].copy()
+    positions = np.empty(len(groups), np.int64)
+    for i in range(len(groups)):
+        positions[behind[groups[i]]] = i
+        behind[groups[i]] += 1
+    return positions, bounds
 
 
 def rank_values(values: Column) -> tuple[Positions, Column]:

@@ -41,7 +41,7 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
         groups = _merge_emitters(groups, _prepares)
     if is_farm and pattern.level == 2:  # type: ignore[attr-defined]
         groups = _merge_emitters(groups, _is_emitter)
-    is_single = isinstance(pattern, WinSeq) and len(nodes) == 1
+    is_single = isinstance(inner, WinSeq) and not isinstance(pattern, WinFarm)
     return Stages(tuple(groups), numbers_tuples=not is_single)
 
 

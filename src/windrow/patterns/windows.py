@@ -49,8 +49,9 @@ from windrow.patterns.rules import check_pattern
 from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 from windrow.patterns.workers import Alike
 
-Place: TypeAlias = Literal["process", "tasks", "stream"]
-"""Where workers run: in one process, as tasks over bounded rows, or with the state of a stream."""
+Place: TypeAlias = Literal["process", "threads", "tasks", "stream"]
+"""Where workers run: in one process, in one or several threads, as tasks over bounded rows, or with
+the state of a stream."""
 _BATCHES_EACH = 4
 """Batches of windows per executor: dealt in turn, they spread runs of costly windows."""
 _TASKS_EACH = 8
@@ -60,9 +61,10 @@ _TASKS_EACH = 8
 def window_stages(query: WindowQuery, pattern: Pattern, place: Place = "stream") -> Stages:
     """The stages that compute the query with this pattern.
 
-    Workers of one process share the tuples that several of them need. Of tasks over bounded rows,
-    there are more executors than cores: each core takes the next one when it is free (De Matteis
-    2016, section 3; Mencagli 2018, Algorithm 4).
+    Workers of one process share the tuples that several of them need. In several threads, emitters
+    do what they can, as any number of them may run. Of tasks over bounded rows, there are more
+    executors than cores: each core takes the next one when it is free (De Matteis 2016, section 3;
+    Mencagli 2018, Algorithm 4).
     """
     check_pattern(pattern, query.model, query.computation)
     return group(pattern, _Lowering(query, place).nodes(pattern))
@@ -97,15 +99,15 @@ class _Farm:
 class _Lowering:
     def __init__(self, query: WindowQuery, place: Place) -> None:
         self.query = query
-        self.in_one_process, self.are_tasks = place == "process", place == "tasks"
+        self.in_one_process, self.are_tasks = place in ("process", "threads"), place == "tasks"
         self.model = query.model
         self.own_axis = own_axis(query.model)
         self.position = self.own_axis or RANK
         """The column from which an emitter computes a tuple's windows."""
         self.keeps_panes = workers.can_keep_panes(query)
-        # In one process nothing is sent, so it is the worker that reduces tuples to panes.
+        # In one thread nothing is sent, so it is the worker that reduces tuples to panes.
         is_early = self.keeps_panes and workers.is_told_by_time(query.model)
-        self.reduces_early = is_early and not self.in_one_process
+        self.reduces_early = is_early and place != "process"
         self.needs_all_rows = workers.needs_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1

@@ -16,9 +16,12 @@ from pyspark.sql import SparkSession
 
 from windrow.core.errors import WindrowError
 from windrow.engine.state.log import read_header, refuse_other_query
+from windrow.spark.settings import NATIVE_STREAMS
 from windrow.spark.stateful import BLOBS, HEADER
 
 _FOREIGN = "the checkpoint belongs to a streaming query without state of Windrow"
+_NATIVE = "stateStoreSave"
+"""The name of Spark's own streaming aggregation."""
 
 
 def refuse_other_checkpoint(spark: SparkSession, location: str, identity: dict[str, Any]) -> None:
@@ -31,8 +34,10 @@ def refuse_other_checkpoint(spark: SparkSession, location: str, identity: dict[s
     operators = _operators(spark, location)
     ours = [id for id, (_, variables) in operators.items() if {HEADER, BLOBS} <= variables]
     if not ours:
-        names = ", ".join(name for name, _ in operators.values()) or "no stateful operator"
-        raise WindrowError(_FOREIGN, names, "start with a new checkpoint location.")
+        hint = "start with a new checkpoint location."
+        if any(name == _NATIVE for name, _ in operators.values()):
+            hint = f"start with a new one, or set {NATIVE_STREAMS} if it was true at its start."
+        raise WindrowError(_FOREIGN, _names(operators), hint)
     refused: WindrowError | None = None
     for stored in _headers(spark, location, ours):
         try:
@@ -43,6 +48,26 @@ def refuse_other_checkpoint(spark: SparkSession, location: str, identity: dict[s
             return
     if refused is not None:
         raise refused
+
+
+def refuse_workers_checkpoint(spark: SparkSession, location: str) -> None:
+    """Raise unless the checkpoint is new or holds the state of Spark's own aggregation.
+
+    Of which one it is, Spark finds out by the types of its keys and values.
+    """
+    if not _has_commits(spark, location):
+        return
+    operators = _operators(spark, location)
+    if all(name != _NATIVE for name, _ in operators.values()):
+        raise WindrowError(
+            "the checkpoint does not hold the state of Spark's own aggregation",
+            _names(operators),
+            f"start with a new one, or set {NATIVE_STREAMS} to false if it was so at its start.",
+        )
+
+
+def _names(operators: dict[int, tuple[str, set[str]]]) -> str:
+    return ", ".join(name for name, _ in operators.values()) or "no stateful operator"
 
 
 def _has_commits(spark: SparkSession, location: str) -> bool:

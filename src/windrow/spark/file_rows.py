@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,11 +12,18 @@ from pyspark.sql import functions as F
 from windrow.engine.datasets.folder import Folder
 from windrow.engine.datasets.scan import Scan
 from windrow.engine.datasets.splits import Split, most_splits, splits_of
+from windrow.spark.certain_files import CertainFiles
 from windrow.spark.cores import cores_of
+from windrow.spark.marks import with_sparks_watermark
 from windrow.spark.slots import slots_in_order
-from windrow.spark.splits import MapBatches, ScannedRows
+from windrow.spark.splits import Handing, MapBatches, ScannedRows, handed
 
-_NAMES = "path string, modificationTime timestamp, length bigint, content binary"
+NAMES = {
+    "path": "string",
+    "modificationTime": "timestamp",
+    "length": "bigint",
+    "content": "binary",
+}
 """What Spark tells about files of any format. The content is read only if it is asked for."""
 _PLANNED = "slot int, split binary"
 _PLANNED_SCHEMA = pa.schema([("slot", pa.int32()), ("split", pa.binary())])
@@ -34,14 +41,20 @@ class FileRows(ScannedRows):
     folder: Folder
     address: str
     """The folder as Spark knows it."""
-    most_files: int | None
-    """Files per batch."""
+    options: Mapping[str, str]
+    """Options of Spark's file source, which say which files a batch has."""
+    admits: CertainFiles | None = None
+    """What looks at the files first, if they must be read as Spark's reader would."""
+    delay: int | None = None
+    """The delay of a watermark that the rows have; None if a query sets its own."""
 
     isStreaming = True
 
     def describe(self) -> str:
         """What is read, in words."""
-        most = "" if self.most_files is None else f", at most {self.most_files} per batch"
+        told = {name.lower(): value for name, value in self.options.items()}
+        most = told.get("maxfilespertrigger")
+        most = "" if most is None else f", at most {most} per batch"
         columns = self.scan.describe_columns()
         return f"files in {self.address}{most}: {columns}; tasks read with PyArrow"
 
@@ -49,17 +62,25 @@ class FileRows(ScannedRows):
         """What the function makes of each split's rows; partitions are in order of arrival."""
         cores = cores_of(self.sparkSession)
         names = self._names().coalesce(1)
-        splits = names.mapInArrow(PlanSplits(self.folder, self.scan, cores), _PLANNED)
-        placed = splits.repartition(most_splits(cores), "slot")
-        return placed.mapInArrow(ReadPlanned(function), schema)
+        plan = PlanSplits(self.folder, self.scan, cores, self.admits)
+        placed = names.mapInArrow(plan, _PLANNED).repartition(most_splits(cores), "slot")
+        return placed.mapInArrow(ReadPlanned(function, self.handing), schema)
+
+    def watermarked(self, packed: DataFrame, delay: int, side: int = 0) -> DataFrame:
+        """What an intake has packed of the rows, with their watermark.
+
+        It is that of the rows, or one with this delay, and set on the greatest time of the side.
+        """
+        greatest = F.col("greatest_right" if side else "greatest")
+        own = delay if self.delay is None else self.delay
+        # Without its column, Spark drops none of the rows.
+        return with_sparks_watermark(packed, greatest, own).select(*packed.columns)
 
     def _names(self) -> DataFrame:
         """The files of a batch, with the times of their last change."""
-        reader = self.sparkSession.readStream.format("binaryFile").schema(_NAMES)
-        reader = reader.option("recursiveFileLookup", True)
-        if self.most_files is not None:
-            reader = reader.option("maxFilesPerTrigger", self.most_files)
-        files = reader.load(self.address)
+        reader = self.sparkSession.readStream.format("binaryFile")
+        reader = reader.schema(", ".join(f"{name} {kind}" for name, kind in NAMES.items()))
+        files = reader.options(**self.options).load(self.address)
         return files.select(F.unix_micros("modificationTime").alias("changed"), "path")
 
 
@@ -70,13 +91,16 @@ class PlanSplits:
     folder: Folder
     scan: Scan
     cores: int
+    admits: CertainFiles | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = [row for batch in batches for row in batch.to_pylist()]
         rows.sort(key=lambda row: (row["changed"], row["path"]))
-        pieces = self.folder.pieces(self.folder.name_of(row["path"]) for row in rows)
+        names = [self.folder.name_of(row["path"]) for row in rows]
+        pieces = self.folder.pieces(names)
+        scan = self.scan if self.admits is None else self.admits.scan(self.scan, pieces, names)
         slots = slots_in_order(most_splits(self.cores))
-        splits = splits_of(self.scan, pieces, self.cores) if pieces else []
+        splits = splits_of(scan, pieces, self.cores) if pieces else []
         # Behind the exchange, partitions are in the order of splits. A last one may be too many.
         slots += slots[-1:] * (len(splits) - len(slots))
         yield pa.record_batch(
@@ -93,8 +117,8 @@ class ReadPlanned:
     """Reads the splits that a task is given, and hands their rows to a function."""
 
     function: MapBatches
+    handing: Handing | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         packed = (split for batch in batches for split in batch.column(1).to_pylist())
-        splits = map(Split.unpack, packed)
-        return self.function(batch for split in splits for batch in split.batches())
+        return self.function(handed(map(Split.unpack, packed), self.handing))

@@ -16,7 +16,7 @@ _HINT = "call to_df(spark), where spark is your session or wr.local_spark()."
 def check_session(spark: object, df: DataFrame | ScannedRows) -> None:
     """Raise an error if a session is given that is not that of the rows."""
     if spark is not None and not _are_same(_checked(spark), df.sparkSession):
-        what = "stream" if isinstance(df, ScannedRows) else "DataFrame"
+        what = "stream" if isinstance(df, ScannedRows) and df.isStreaming else "DataFrame"
         rule = f"a query over a {what} runs in the {what}'s own session"
         raise WindrowError(rule, "another session", "call to_df() without it.")
 

@@ -12,6 +12,7 @@ from windrow.engine.columns.control import TIME
 from windrow.engine.joins.intake import join_tuples
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.stages.nodes import Stages
+from windrow.spark.file_rows import FileRows
 from windrow.spark.intake import Intake
 from windrow.spark.marks import marked, with_watermark
 from windrow.spark.plans import check_metrics
@@ -25,14 +26,15 @@ from windrow.spark.runtime import (
     run_bounded,
 )
 from windrow.spark.session import make_ready_for_streams
-from windrow.spark.splits import SplitRows
+from windrow.spark.splits import ScannedRows
 from windrow.spark.stages import StagePlan
 from windrow.spark.streaming import state_partitions
 from windrow.spark.times import microseconds_of
 from windrow.spark.watermark import Watermark
 
-Sides = tuple[DataFrame | SplitRows, DataFrame | SplitRows]
-"""Both sides, of which one may be a dataset that tasks read."""
+Side = DataFrame | ScannedRows
+"""The rows of a side: those of a DataFrame, or of files that tasks read."""
+Sides = tuple[Side, Side]
 
 
 def bounded_join(
@@ -84,29 +86,37 @@ def _packed(
     query: JoinQuery,
     plan: StagePlan,
     side: int,
-    df: DataFrame | SplitRows,
+    df: Side,
     *,
     is_stream: bool = False,
     is_told: bool = False,
 ) -> DataFrame:
-    """The tuples of a side as packed rows; ``is_told``: workers are told their greatest time."""
-    return Intake(
+    """The tuples of a side as packed rows.
+
+    ``is_told``: workers are told their greatest time. That of a stream of files moves Spark's
+    watermark.
+    """
+    is_of_files = isinstance(df, FileRows) and query.time is not None
+    packed = Intake(
         take=partial(join_tuples, query, side),
         columns=tuple(df.columns),
         emitters=plan.emitters,
         exchange=plan.entry,
         is_stream=is_stream,
-        greatest_of=TIME if is_told else None,
+        greatest_of=TIME if is_told or is_of_files else None,
         side=side,
     ).over(df)
+    if isinstance(df, FileRows) and is_of_files:
+        return df.watermarked(packed, query.delay, side)
+    return packed
 
 
-def _with_watermark(
-    query: JoinQuery, side: int, df: DataFrame | SplitRows
-) -> tuple[DataFrame | SplitRows, Watermark | None]:
+def _with_watermark(query: JoinQuery, side: int, df: Side) -> tuple[Side, Watermark | None]:
     """A side with its watermark, and what moves it; a bounded side needs none."""
-    if isinstance(df, SplitRows) or not df.isStreaming or query.time is None:
+    if not df.isStreaming or query.time is None:
         return df, None
+    if isinstance(df, ScannedRows):
+        return df, Watermark()
     name = query.time[side]
     time = microseconds_of(column(name), df.schema[name].dataType.simpleString())
     rows, watermark = with_watermark(df, name, time, query.delay, side)

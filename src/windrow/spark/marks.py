@@ -22,7 +22,8 @@ SPARKS = "spark.watermarkDelayMs"
 """Spark's mark."""
 LAG = "windrow.watermarkLag"
 """Windrow's mark: the microseconds that a column may be behind the watermark."""
-_WATERMARK = "windrow.watermark"
+WATERMARK = "windrow.watermark"
+"""The column that has a watermark of Windrow's own."""
 _TIMES = ("timestamp", "timestamp_ntz")
 
 
@@ -60,8 +61,8 @@ def with_sparks_watermark(df: DataFrame, time: Column, delay: int) -> DataFrame:
     """The DataFrame and a further column with Spark's watermark; ``time`` is in microseconds."""
     milliseconds, rest = divmod(delay, 1000)
     # Watermarks are in whole milliseconds: the rest of the delay is taken off before.
-    marked = df.withColumn(_WATERMARK, F.timestamp_micros(time - rest))
-    return marked.withWatermark(quoted(_WATERMARK), f"{milliseconds} milliseconds")
+    marked = df.withColumn(WATERMARK, F.timestamp_micros(time - rest))
+    return marked.withWatermark(quoted(WATERMARK), f"{milliseconds} milliseconds")
 
 
 def lag_of(field: StructField) -> int | None:

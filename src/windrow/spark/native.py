@@ -38,13 +38,14 @@ SINCE = "windrow.since"
 """The column of a row's time since the window's origin."""
 
 
-def _template(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> str | None:
+def template_of(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> str | None:
+    """The template of the function's form in Spark; None if it has none."""
     return function.native(*(query.types[c] for c in function.columns))
 
 
 def _expression(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> Column:
     """The function as Spark's own, its template filled in."""
-    template = _template(query, function)
+    template = template_of(query, function)
     assert template is not None
     order = [SINCE, *query.order_by, ARRIVAL]
     order_struct = f"struct({', '.join(map(quoted, order))})"
@@ -66,7 +67,7 @@ def is_wholly_native(query: WindowQuery) -> bool:
         and model.axis is Axis.TIME
         and not (model.every or model.shares_tuples)
         and isinstance(computation, Aggregation)
-        and all(_template(query, f) is not None for f in computation.functions.values())
+        and all(template_of(query, f) is not None for f in computation.functions.values())
     )
 
 
@@ -108,10 +109,8 @@ def _placed(query: WindowQuery, df: DataFrame, origin: int) -> DataFrame:
 
 def windows(query: WindowQuery, df: DataFrame) -> DataFrame:
     """The results, by ``groupBy`` of key and window alone."""
-    model, computation = query.model, query.computation
+    model = query.model
     assert isinstance(model, IntervalWindow)
-    assert isinstance(computation, Aggregation)
-    assert query.time is not None
     placed = _placed(query, df, model.origin)
     since = column(SINCE)
     if model.slide > model.length:
@@ -119,24 +118,36 @@ def windows(query: WindowQuery, df: DataFrame) -> DataFrame:
     # The window's start, not its id, is grouped by: it costs no division.
     start = since - F.pmod(since, F.lit(model.slide))
     keys = [column(k) for k in query.keys]
-    functions = [_expression(query, f).alias(name) for name, f in computation.functions.items()]
-    grouped = placed.groupBy(*keys, start.alias("windrow.start")).agg(*functions)
+    grouped = placed.groupBy(*keys, start.alias("windrow.start")).agg(*function_columns(query))
     begin = column("windrow.start") + model.origin
     if query.open_windows == "drop":
         greatest = df.agg(F.max(time_of(query)).alias(GREATEST))
         watermark = final_watermark(column(GREATEST), query.delay, F.pmod)
         grouped = grouped.crossJoin(F.broadcast(greatest)).filter(begin + model.length <= watermark)
-    id = F.expr(f"`windrow.start` div {model.slide}").cast("bigint")
+    return grouped.select(*keys, *window_columns(query, column("windrow.start")))
+
+
+def function_columns(query: WindowQuery) -> list[Column]:
+    """The functions as Spark's own, with the names of their results."""
+    assert isinstance(query.computation, Aggregation)
+    return [_expression(query, f).alias(name) for name, f in query.computation.functions.items()]
+
+
+def window_columns(query: WindowQuery, since: Column) -> list[Column]:
+    """What results have beside keys; ``since`` is the time from the origin to a window's start."""
+    model = query.model
+    assert isinstance(model, IntervalWindow)
+    assert query.time is not None
+    begin = since + model.origin
+    id = F.call_function("div", since, F.lit(model.slide)).cast("bigint")
     bound = partial(timestamp_of, kind=query.types[query.time])
     # None of the bounds is ever null, which Spark does not see by itself.
-    results = [column(f.name).cast(type_name(f.type)).alias(f.name) for f in query.result_schema()]
-    return grouped.select(
-        *keys,
+    return [
         F.coalesce(id, F.lit(0)).alias(ID),
         F.coalesce(bound(begin), bound(F.lit(0))).alias(START),
         F.coalesce(bound(begin + model.length), bound(F.lit(0))).alias(END),
-        *results,
-    )
+        *(column(f.name).cast(type_name(f.type)).alias(f.name) for f in query.result_schema()),
+    ]
 
 
 def panes(query: WindowQuery, df: DataFrame) -> DataFrame:

@@ -8,7 +8,7 @@ the same way. Whatever is not certain stays with Spark's reader.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -25,10 +25,11 @@ from windrow.engine.datasets.scan import Scan
 from windrow.engine.datasets.splits import splits_of
 from windrow.spark.cores import cores_of
 from windrow.spark.master import is_connect
-from windrow.spark.plain_filters import FilterTranslator, NotPlain, all_of, children, items, kind_of
+from windrow.spark.plain_filters import FilterTranslator, NotPlain, all_of, items
 from windrow.spark.relation_files import dataset_of
 from windrow.spark.rows import column
-from windrow.spark.splits import SplitRows
+from windrow.spark.scan_plans import ScanPlan, check_chain
+from windrow.spark.splits import Given, SplitRows
 
 _PACKAGE = "org.apache.spark.sql.execution.datasources."
 _CLASSES = {
@@ -50,7 +51,6 @@ _CALENDARS = (
 )
 _ENCRYPTION = "parquet.crypto.factory.class"
 _HARMLESS_METADATA = frozenset(["comment"])
-_ANALYSED = frozenset(["Project", "Filter", "SubqueryAlias", "View", "LogicalRelation"])
 
 
 def plain_scan(df: DataFrame, names: list[str]) -> SplitRows | str:
@@ -59,67 +59,15 @@ def plain_scan(df: DataFrame, names: list[str]) -> SplitRows | str:
     if is_connect(spark):
         return "Spark Connect does not show the plan"
     try:
-        _check_chain(df._jdf.queryExecution().analyzed())
+        check_chain(df._jdf.queryExecution().analyzed())
         # The DataFrame's own plan is left alone: once made, it would not see a later cache().
-        selected = df.select(*map(column, names or [_narrowest(df.schema)]))
-        plan = _Plan.of(selected._jdf.queryExecution().optimizedPlan())
+        selected = df.select(*map(column, names or [narrowest(df.schema)]))
+        plan = ScanPlan.of(selected._jdf.queryExecution().optimizedPlan())
         _check_relation(plan.relation)
-        _check_settings(spark)
+        check_settings(spark)
         return _rows(plan, selected)
     except NotPlain as e:
         return str(e)
-
-
-def _check_chain(node: Any) -> None:
-    """A quick look at a plan that is most often something else."""
-    while True:
-        if kind_of(node) not in _ANALYSED:
-            raise NotPlain(f"the DataFrame is not a plain scan but has {_words(node)}")
-        inner = children(node)
-        if not inner:
-            return
-        node = inner[0]
-
-
-@dataclass
-class _Plan:
-    """A relation, the attributes of its files that are given, and conditions on them."""
-
-    relation: Any
-    names: dict[int, str]
-    """The column in the files of each attribute, by its number."""
-    given: list[int] = field(default_factory=list)
-    """The attributes that the plan gives, in order."""
-    conditions: list[Any] = field(default_factory=list)
-
-    @staticmethod
-    def of(node: Any) -> _Plan:
-        kind, inner = kind_of(node), children(node)
-        if kind == "LogicalRelation":
-            attributes = items(node.output())
-            names = {a.exprId().id(): a.name() for a in attributes}
-            return _Plan(node, names, list(names))
-        if kind not in ("Project", "Filter"):
-            raise NotPlain(f"the DataFrame is not a plain scan but has {_words(node)}")
-        plan = _Plan.of(inner[0])
-        if kind == "Filter":
-            plan.conditions.append(node.condition())
-            return plan
-        plan.given = [plan._attribute(expression) for expression in items(node.projectList())]
-        return plan
-
-    def _attribute(self, expression: Any) -> int:
-        """The number of a column of the files, maybe under another name."""
-        is_renamed = kind_of(expression) == "Alias"
-        source = children(expression)[0] if is_renamed else expression
-        name = None
-        if kind_of(source) == "AttributeReference":
-            name = self.names.get(source.exprId().id())
-        if name is None:
-            raise NotPlain(f"only Spark computes {expression.sql()}")
-        number: int = expression.exprId().id()
-        self.names[number] = name
-        return number
 
 
 def _check_relation(node: Any) -> None:
@@ -139,7 +87,7 @@ def _check_relation(node: Any) -> None:
             raise NotPlain(f"the reader has the option {option!r}")
 
 
-def _check_settings(spark: SparkSession) -> None:
+def check_settings(spark: SparkSession) -> None:
     for name, needed in _NEEDED_SETTINGS.items():
         if spark.conf.get(name, needed) != needed:
             raise NotPlain(f"{name} is {spark.conf.get(name)}")
@@ -147,20 +95,25 @@ def _check_settings(spark: SparkSession) -> None:
         raise NotPlain("Parquet files may be encrypted")
 
 
-def _rows(plan: _Plan, selected: DataFrame) -> SplitRows:
+def is_calendar_kept(spark: SparkSession) -> bool:
+    """Whether Spark's reader takes dates as they are where a file does not tell the calendar."""
+    return all(spark.conf.get(name) == "CORRECTED" for name in _CALENDARS)
+
+
+def _rows(plan: ScanPlan, selected: DataFrame) -> SplitRows:
     spark = selected.sparkSession
     relation = plan.relation.relation()
     of_files, of_folders = (
         StructType.fromJson(json.loads(schema.json()))
         for schema in (relation.dataSchema(), relation.partitionSchema())
     )
-    declared = _declared(of_files, of_folders)
+    declared = declared_columns(of_files, of_folders)
     columns = [plan.names[number] for number in plan.given]
     filters = FilterTranslator(plan.names, declared)
-    _check_columns(columns, of_files, of_folders, declared)
+    check_columns(columns, of_files, of_folders, declared)
     condition = all_of([filters.translated(c) for c in plan.conditions])
     looked_at = list(dict.fromkeys([*columns, *filters.columns]))
-    _check_columns(looked_at, of_files, of_folders, declared)
+    check_columns(looked_at, of_files, of_folders, declared)
     folders = frozenset(of_folders.names)
     dataset = dataset_of(relation.location(), declared, folders & set(looked_at))
     try:
@@ -170,24 +123,22 @@ def _rows(plan: _Plan, selected: DataFrame) -> SplitRows:
     wanted = Wanted(
         schema=pa.schema([declared.field(name) for name in looked_at]),
         of_folders=folders,
-        is_calendar_kept=all(spark.conf.get(name) == "CORRECTED" for name in _CALENDARS),
+        is_calendar_kept=is_calendar_kept(spark),
         is_filtered=condition is not None,
     )
     int96 = int96_of_certain([p for p in pieces if isinstance(p, FilePiece)], wanted)
     if isinstance(int96, str):
         raise NotPlain(int96)
-    for name in int96:
-        i = declared.get_field_index(name)
-        declared = declared.set(i, pa.field(name, pa.timestamp("us")))
+    scan = Scan(declared, tuple(dict.fromkeys(columns)), condition).with_int96(int96)
     if condition is not None and int96 & filters.columns:
-        again = FilterTranslator(plan.names, declared)
-        condition = all_of([again.translated(c) for c in plan.conditions])
-    scan = Scan(declared, tuple(dict.fromkeys(columns)), condition, int96)
+        again = FilterTranslator(plan.names, scan.declared)
+        scan = replace(scan, filter=all_of([again.translated(c) for c in plan.conditions]))
     splits = tuple(splits_of(scan, pieces, cores_of(spark)))
-    return SplitRows(spark, scan, splits, tuple(columns), selected.schema, selected)
+    given = Given(tuple(columns), selected.schema)
+    return SplitRows(spark, scan, splits, selected, given=given)
 
 
-def _declared(of_files: StructType, of_folders: StructType) -> pa.Schema:
+def declared_columns(of_files: StructType, of_folders: StructType) -> pa.Schema:
     """The columns that Arrow has types for; a folder's column hides a file's of that name."""
     found: dict[str, pa.DataType] = {}
     for one in (*of_files.fields, *of_folders.fields):
@@ -200,7 +151,7 @@ def _declared(of_files: StructType, of_folders: StructType) -> pa.Schema:
     return pa.schema(found.items())
 
 
-def _check_columns(
+def check_columns(
     names: list[str], of_files: StructType, of_folders: StructType, declared: pa.Schema
 ) -> None:
     known = {one.name: one for one in (*of_files.fields, *of_folders.fields)}
@@ -216,14 +167,9 @@ def _check_columns(
             raise NotPlain(f"column {name!r} has metadata: {known[name].metadata}")
 
 
-def _narrowest(schema: StructType) -> str:
+def narrowest(schema: StructType) -> str:
     """A column that costs little to read: rows must be counted."""
     flat = ("boolean", "tinyint", "smallint", "int", "date", "bigint", "timestamp", "double")
     kinds = {one.name: one.dataType.simpleString() for one in schema.fields}
     order = {kind: place for place, kind in enumerate(flat)}
     return min(kinds, key=lambda name: order.get(kinds[name], len(flat)))
-
-
-def _words(node: Any) -> str:
-    words: str = node.nodeName()
-    return words

@@ -1,4 +1,4 @@
-"""Who reads the rows of a bounded DataFrame: Spark, or the tasks themselves with PyArrow.
+"""Who reads the rows of a DataFrame: Spark, or the tasks themselves with PyArrow.
 
 The tasks read plain scans, but not where Spark's own aggregation computes whole windows. CPU
 seconds for 6 million rows of 4 columns, warm, best of two or more, with about a second of fixed
@@ -11,7 +11,8 @@ costs:
 | 1 s every 10 ms, 100 keys, filtered | 2.17 (panes in Spark) | 2.19 |
 | 2 s every 500 ms, 50,000 keys | 4.67 (panes in Spark) | 2.89 |
 
-Everything else runs in Python anyway, and then rows would have to be handed over one by one.
+Everything else runs in Python anyway, and then rows would have to be handed over one by one. The
+files of a stream are not known before they come, so tasks read them only if a setting says so.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from pyspark.sql import DataFrame
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
-from windrow.spark import native
+from windrow.spark import native, native_streams
+from windrow.spark.file_rows import FileRows
 from windrow.spark.plain_scans import plain_scan
-from windrow.spark.settings import COLUMNAR_SCAN
+from windrow.spark.plain_streams import plain_stream
+from windrow.spark.settings import COLUMNAR_SCAN, COLUMNAR_STREAMS
 from windrow.spark.splits import SplitRows
 
 
@@ -33,25 +36,28 @@ from windrow.spark.splits import SplitRows
 class Reading:
     """The rows of a DataFrame as they are read, and who reads them, in words."""
 
-    rows: DataFrame | SplitRows
+    rows: DataFrame | SplitRows | FileRows
     reads: str
 
 
 def reading_of(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Reading:
     """How the rows of a window query are read."""
-    if pattern is None and native.is_wholly_native(query):
+    is_native = (
+        native_streams.is_native(query, df) if df.isStreaming else native.is_wholly_native(query)
+    )
+    if pattern is None and is_native:
         return _by_spark(df, "its own aggregation takes the rows")
     return scan_of(df, needed_columns(query), query.time)
 
 
 def scan_of(df: DataFrame, columns: list[str], time: str | None) -> Reading:
     """How these columns of a DataFrame and its times are read."""
-    if df.isStreaming:
-        return _by_spark(df, "it is a stream")
-    if str(df.sparkSession.conf.get(COLUMNAR_SCAN, "true")).lower() != "true":
-        return _by_spark(df, f"{COLUMNAR_SCAN} is not true")
-    names = columns if time is None else [*columns, time]
-    found = plain_scan(df, list(dict.fromkeys(names)))
+    defaults = {COLUMNAR_SCAN: "true", **({COLUMNAR_STREAMS: "false"} if df.isStreaming else {})}
+    for setting, default in defaults.items():
+        if str(df.sparkSession.conf.get(setting, default)).lower() != "true":
+            return _by_spark(df, f"{setting} is not true")
+    names = list(dict.fromkeys(columns if time is None else [*columns, time]))
+    found = plain_stream(df, names, time) if df.isStreaming else plain_scan(df, names)
     return _by_spark(df, found) if isinstance(found, str) else Reading(found, found.describe())
 
 

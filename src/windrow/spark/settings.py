@@ -19,6 +19,15 @@ OWN_PARTITIONS = "spark.windrow.shufflePartitions"
 COLUMNAR_SCAN = "spark.windrow.columnarScan"
 """Whether tasks may read the Parquet files of a DataFrame themselves; true unless it is set."""
 
+COLUMNAR_STREAMS = "spark.windrow.columnarStreams"
+"""Whether tasks may read the Parquet files of a streaming DataFrame themselves; false by default.
+
+The files of a stream are not known before they come, so nothing is certain when it starts.
+"""
+
+NATIVE_STREAMS = "spark.windrow.nativeStreams"
+"""Whether Spark's own aggregation computes windows of streams where it can; false by default."""
+
 
 def local_checkpoints(version: str) -> dict[str, str]:
     """The checkpoint file manager for local disks in this version of Spark.

@@ -18,8 +18,9 @@ from windrow.engine.joins.attributes import COLLATION
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.spark import bounded, streaming
-from windrow.spark.checkpoint import refuse_other_checkpoint
+from windrow.spark.checkpoint import refuse_other_checkpoint, refuse_workers_checkpoint
 from windrow.spark.explain import explain_lowering
+from windrow.spark.file_rows import FileRows
 from windrow.spark.given_session import check_session
 from windrow.spark.readers import reading_of, scan_of
 from windrow.spark.rows import column as column_named
@@ -50,6 +51,11 @@ class DataFrameSource:
     def is_stream(self) -> bool:
         return self.df.isStreaming
 
+    @property
+    def session(self) -> SparkSession:
+        """The session in which queries run."""
+        return self.df.sparkSession
+
     @staticmethod
     def of(data: object) -> DataFrameSource | None:
         """The source over a DataFrame, classic or Connect, else None."""
@@ -58,7 +64,9 @@ class DataFrameSource:
         setting = data.sparkSession.conf.get("spark.sql.caseSensitive", "false")
         return DataFrameSource(data, str(setting).lower() == "true")
 
-    def collect(self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool) -> NoReturn:
+    def collect(
+        self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, threads: int | None
+    ) -> NoReturn:
         """Refused: results stay on Spark until a user asks for them."""
         rule = "collect runs queries over tables"
         raise WindrowError(rule, "a Spark DataFrame", "call to_df() instead.")
@@ -74,11 +82,11 @@ class DataFrameSource:
     ) -> DataFrame:
         """The results as a lazy DataFrame, a streaming one if this one is."""
         check_session(spark, self.df)
-        if self.df.isStreaming:
-            metrics = metrics_name(observation)
-            return streaming.to_df(query, self.df, pattern, ordered=ordered, metrics=metrics)
-        observed = bounded_observation(observation)
         rows = reading_of(query, self.df, pattern).rows
+        if isinstance(rows, FileRows) or (isinstance(rows, DataFrame) and rows.isStreaming):
+            metrics = metrics_name(observation)
+            return streaming.to_df(query, rows, pattern, ordered=ordered, metrics=metrics)
+        observed = bounded_observation(observation)
         return bounded.to_df(query, rows, pattern, ordered=ordered, observation=observed)
 
     def check_checkpoint(self, query: WindowQuery, pattern: Pattern | None, location: str) -> None:
@@ -86,12 +94,15 @@ class DataFrameSource:
         if not self.df.isStreaming:
             rule = "only a streaming query has a checkpoint"
             raise WindrowError(rule, "a bounded DataFrame", "call to_df() without this check.")
+        if streaming.plan(query, self.df, pattern).native:
+            refuse_workers_checkpoint(self.df.sparkSession, location)
+            return
         identity = streaming.identity_of(query, self.df, pattern)
         refuse_other_checkpoint(self.df.sparkSession, location, identity)
 
     def rows_on(
         self, spark: SparkSession, columns: list[str], time: str | None
-    ) -> DataFrame | SplitRows:
+    ) -> DataFrame | SplitRows | FileRows:
         """The rows of a join: those of the DataFrame, or as the tasks read its files."""
         return scan_of(self.df, columns, time).rows
 

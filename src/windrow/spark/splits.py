@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import pyarrow as pa
@@ -20,21 +20,64 @@ MapBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
+class Handing:
+    """Makes the columns that Spark's reader would hand to Python of those that are read."""
+
+    sources: tuple[str, ...]
+    """The column that each is made of."""
+    schema: pa.Schema
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        fields = [
+            f.with_type(batch[source].type) if _is_encoded(batch[source], f.type) else f
+            for source, f in zip(self.sources, self.schema, strict=True)
+        ]
+        columns = [
+            batch[source] if batch[source].type == field.type else batch[source].cast(field.type)
+            for source, field in zip(self.sources, fields, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+
+@dataclass(frozen=True)
+class Given:
+    """The columns of a DataFrame over files, as Spark's reader gives them."""
+
+    sources: tuple[str, ...]
+    """The column of the scan that each is."""
+    schema: StructType
+
+    def handing(self, spark: SparkSession) -> Handing:
+        """What makes them, in tasks."""
+        zone = spark.conf.get("spark.sql.session.timeZone")
+        return Handing(self.sources, to_arrow_schema(self.schema, timezone=zone))
+
+
+@dataclass(frozen=True)
 class ScannedRows(ABC):
     """The rows that a scan reads in tasks, as far as they are used like a DataFrame."""
 
     sparkSession: SparkSession
     scan: Scan
+    given: Given | None = field(default=None, kw_only=True)
+    """The columns if they are those of a DataFrame; None if they are those of the scan."""
 
     isStreaming: ClassVar[bool]
 
     @property
     def columns(self) -> list[str]:
-        return list(self.scan.columns)
+        return list(self.scan.columns) if self.given is None else self.given.schema.names
 
     @property
     def schema(self) -> StructType:
+        if self.given is not None:
+            return self.given.schema
         return from_arrow_schema(self.scan.schema, prefer_timestamp_ntz=True)
+
+    @property
+    def handing(self) -> Handing | None:
+        """What makes the columns of those of the scan, in tasks; None if they are the same."""
+        return None if self.given is None else self.given.handing(self.sparkSession)
 
     @abstractmethod
     def describe(self) -> str:
@@ -50,26 +93,15 @@ class SplitRows(ScannedRows):
     """The rows of a dataset, or of a DataFrame over files, whose splits are known."""
 
     splits: tuple[Split, ...]
-    sources: tuple[str, ...] = ()
-    """The column of the scan that each given column is; none if they are those of the scan."""
-    given: StructType | None = None
-    """The columns as Spark's reader would give them; None if they are those of the scan."""
     origin: DataFrame | None = None
     """The DataFrame whose rows they are; None if they are those of a dataset."""
 
     isStreaming = False
 
-    @property
-    def columns(self) -> list[str]:
-        return super().columns if self.given is None else self.given.names
-
-    @property
-    def schema(self) -> StructType:
-        return super().schema if self.given is None else self.given
-
     def encoding(self, columns: Iterable[str]) -> SplitRows:
         """The same rows, with those of these columns given as codes that hold strings."""
-        sources = dict(zip(self.columns, self.sources or self.columns, strict=True))
+        own = self.scan.columns if self.given is None else self.given.sources
+        sources = dict(zip(self.columns, own, strict=True))
         scan = self.scan.encoding(sources[name] for name in columns)
         splits = (Split(scan, split.pieces) for split in self.splits)
         return replace(self, splits=tuple(splits)) if scan.encoded else self
@@ -93,10 +125,7 @@ class SplitRows(ScannedRows):
 
     def task(self, function: MapBatches) -> ReadSplits:
         """What the tasks run, given the numbers of their splits."""
-        packed = tuple(split.pack() for split in self.splits)
-        zone = self.sparkSession.conf.get("spark.sql.session.timeZone")
-        handed = None if self.given is None else to_arrow_schema(self.given, timezone=zone)
-        return ReadSplits(packed, function, self.sources, handed)
+        return ReadSplits(tuple(split.pack() for split in self.splits), function, self.handing)
 
 
 @dataclass(frozen=True)
@@ -105,27 +134,18 @@ class ReadSplits:
 
     splits: tuple[bytes, ...]
     function: MapBatches
-    sources: tuple[str, ...] = ()
-    handed: pa.Schema | None = None
-    """The columns as Spark hands them to Python, made of the sources; None for those read."""
+    handing: Handing | None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
         splits = (Split.unpack(self.splits[number]) for number in numbers)
-        return self.function(self._handed(b) for split in splits for b in split.batches())
+        return self.function(handed(splits, self.handing))
 
-    def _handed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        if self.handed is None:
-            return batch
-        fields = [
-            f.with_type(batch[source].type) if _is_encoded(batch[source], f.type) else f
-            for source, f in zip(self.sources, self.handed, strict=True)
-        ]
-        columns = [
-            batch[source] if batch[source].type == field.type else batch[source].cast(field.type)
-            for source, field in zip(self.sources, fields, strict=True)
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+def handed(splits: Iterable[Split], handing: Handing | None) -> Iterator[pa.RecordBatch]:
+    """The rows of splits, one after the other, as they are handed to a function."""
+    batches = (batch for split in splits for batch in split.batches())
+    return batches if handing is None else map(handing, batches)
 
 
 def _is_encoded(column: pa.Array, kind: pa.DataType) -> bool:

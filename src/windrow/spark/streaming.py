@@ -14,17 +14,19 @@ from pyspark.sql import functions as F
 
 from windrow.engine.columns.control import TIME
 from windrow.engine.intake import window_tuples
+from windrow.engine.stages.nodes import Stages
 from windrow.engine.state.identity import describe
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import window_stages
-from windrow.planner.choice import Choice, choose_for_stream
+from windrow.planner.choice import STREAM_WORKERS, Choice, choose_for_stream
+from windrow.spark import native_streams
 from windrow.spark.bounded import Lowering
 from windrow.spark.cores import cores_of
 from windrow.spark.file_rows import FileRows
 from windrow.spark.idleness import Idleness
 from windrow.spark.intake import ClockIntake, Intake
-from windrow.spark.marks import marked, with_sparks_watermark, with_watermark
+from windrow.spark.marks import marked, with_watermark
 from windrow.spark.packed import PACKED, Exchange
 from windrow.spark.plans import check_metrics
 from windrow.spark.results import Results
@@ -38,9 +40,10 @@ from windrow.spark.watermark import Watermark
 def plan(query: WindowQuery, df: DataFrame | FileRows, pattern: Pattern | None) -> Lowering:
     """What will run; the pattern is chosen if none is given."""
     if pattern is not None:
-        choice = Choice(pattern, "as given")
-    else:
-        choice = choose_for_stream(query, cores_of(df.sparkSession))
+        return Lowering(Choice(pattern, "as given"), window_stages(query, pattern))
+    choice = choose_for_stream(query, cores_of(df.sparkSession))
+    if isinstance(df, DataFrame) and native_streams.is_native(query, df):
+        return Lowering(choice, Stages(()), "windows")
     return Lowering(choice, window_stages(query, choice.pattern))
 
 
@@ -54,13 +57,17 @@ def to_df(
 ) -> DataFrame:
     """The results as a streaming DataFrame, in append mode."""
     rows, watermark = df, None
-    if not isinstance(rows, DataFrame):
-        watermark = None if query.time is None else Watermark()
-    else:
-        check_metrics(metrics, rows)
-        if query.time is not None:
-            rows, watermark = with_watermark(rows, query.time, time_of(query), query.delay)
+    if isinstance(df, DataFrame):
+        check_metrics(metrics, df)
     lowering = plan(query, df, pattern)
+    if lowering.native and isinstance(df, DataFrame):
+        partitions = partitions_for(STREAM_WORKERS, cores_of(df.sparkSession))
+        make_ready_for_streams(df.sparkSession, partitions)
+        return native_streams.windows(query, df, metrics, ordered=ordered)
+    if query.time is not None:
+        watermark = Watermark()
+        if isinstance(df, DataFrame):
+            rows, watermark = with_watermark(df, query.time, time_of(query), query.delay)
     stages = StagePlan.of(lowering.stages, query, is_stream=True)
     make_ready_for_streams(
         df.sparkSession, state_partitions(stages, df.sparkSession, is_given=pattern is not None)
@@ -135,10 +142,8 @@ def _packed(
         unit=query.unit if is_scanned else "us",
     )
     packed = intake.over(rows)
-    if is_scanned and query.time is not None:
-        marked = with_sparks_watermark(packed, F.col("greatest"), query.delay)
-        # Without its column, Spark drops none of the rows.
-        packed = marked.select(*packed.columns)
+    if isinstance(df, FileRows) and query.time is not None:
+        packed = df.watermarked(packed, query.delay)
     return packed.unionAll(_clock(df.sparkSession, stages.entry)) if is_watched else packed
 
 

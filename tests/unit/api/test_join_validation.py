@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import windrow as wr
@@ -243,3 +245,16 @@ def test_columns_that_nothing_needs_are_neither_carried_nor_part_of_the_identity
 def test_a_join_of_tables_has_no_checkpoint() -> None:
     with pytest.raises(wr.WindrowError, match="only a streaming query has a checkpoint"):
         build().check_checkpoint("somewhere")
+
+
+def test_a_scan_is_a_side_and_a_query_with_steps_is_none(tmp_path: Path) -> None:
+    rows = pa.table({"k": ["a", "b"], "t": [1, 2]})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    how: dict[str, Any] = {"within": "5 us", "on": wr.equi("k"), "time": "t"}
+    files = wr.scan(tmp_path / "rows.parquet")
+    for other in (files, wr.stream(rows), rows):
+        assert len(wr.join(files, other, **how).collect()) == 2
+    with pytest.raises(
+        wr.WindrowError, match="the right side of join takes rows, not a query with"
+    ):
+        wr.join(files, files.key_by("k"), **how)

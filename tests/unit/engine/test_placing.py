@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import math
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -8,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow.core.watermark import BEGINNING, END_OF_STREAM
-from windrow.engine.columns.control import TIME
+from windrow.engine.columns.arrays import sort_keys
+from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.engine.windows.placing import Placing
 
 
@@ -120,3 +124,40 @@ def test_every_tuple_is_placed_or_late_exactly_once_in_order_of_arrival(
         placed += now
     assert late == expected_late
     assert sorted(placed + late) == list(range(arrived))
+
+
+ORDERED = {
+    "n": (pa.int32(), st.none() | st.integers(0, 2)),
+    "f": (pa.float64(), st.none() | st.sampled_from([0.0, -0.0, 1.5, math.nan])),
+    "s": (pa.string(), st.none() | st.sampled_from(["", "a", "b"])),
+    "d": (pa.decimal128(5, 1), st.sampled_from([Decimal("-0.5"), Decimal("2.0")])),
+    "day": (pa.date32(), st.none() | st.dates(date(2020, 1, 1), date(2020, 1, 3))),
+    "ts": (pa.timestamp("ns", "UTC"), st.integers(0, 2)),
+    "b": (pa.bool_(), st.none() | st.booleans()),
+}
+
+
+@given(st.data(), st.booleans(), st.booleans(), st.integers(1, 3))
+def test_rows_in_order_are_known_without_sorting(
+    data: st.DataObject, is_timed: bool, is_numbered: bool, chunk: int
+) -> None:
+    names = data.draw(st.lists(st.sampled_from([*ORDERED]), max_size=2, unique=True))
+    n = data.draw(st.integers(0, 4))
+    columns = {
+        name: pa.array(data.draw(st.lists(values, min_size=n, max_size=n)), kind)
+        for name, (kind, values) in ORDERED.items()
+        if name in names
+    }
+    if is_timed:
+        times = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+        columns[TIME] = pa.array(times, pa.int64())
+    if is_numbered:
+        columns[ARRIVAL] = pa.array(data.draw(st.permutations(range(n))), pa.int64())
+    table = pa.table({"k": pa.array(range(n), pa.int64()), **columns})
+    table = pa.Table.from_batches(table.to_batches(chunk), table.schema)
+    placing = Placing(is_timed, names)
+    keys = [table[TIME].to_numpy()] if is_timed else []
+    keys += [key for name in names for key in sort_keys(table[name])]
+    keys += [table[ARRIVAL].to_numpy()] if is_numbered else []
+    order = np.lexsort(keys[::-1]).tolist() if keys and n else list(range(n))
+    assert placing.is_in_order(table) == (order == list(range(n)))

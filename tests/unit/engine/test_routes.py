@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -186,3 +187,22 @@ def test_routes_describe_themselves() -> None:
     }
     assert {route: route.describe() for route in described} == described
     assert InTurn(2).describe() == "batches of windows to 2 in turn"
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_rows_of_any_type_and_chunks_stay_whole_and_in_order(n: int) -> None:
+    values = {
+        "d": pa.chunked_array(
+            [pa.array(["a", None]).dictionary_encode(), pa.array(["b", "a"]).dictionary_encode()]
+        ),
+        "l": pa.chunked_array([[[1], None], [[], [2, 3]]], pa.list_(pa.int64())),
+        "s": pa.chunked_array([["x", "y"], [None, ""]]),
+    }
+    for names in (["s"], ["d", "l"], list(values)):
+        table = pa.table({"k": [3, 1, 2, 1], **{name: values[name] for name in names}})
+        parts = ByKey(("k",), n).targets(table, 0)
+        assert len(parts) == n
+        for part in parts:
+            own = set(part["k"].to_pylist())
+            assert part.to_pylist() == [row for row in table.to_pylist() if row["k"] in own]
+        assert sum(map(len, parts)) == 4

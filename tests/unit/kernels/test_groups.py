@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from windrow.kernels.groups import number_groups, order_by_number, rank_values, sort_codes
+from windrow.kernels.groups import number_groups, rank_values, sort_codes
 
 
 @pytest.mark.parametrize("scale", [1, 2**59], ids=["packed", "by position"])
@@ -39,11 +39,3 @@ def test_integers_are_ranked_alike_however_far_apart_they_are(scale: int, low: i
     ranks, distinct = rank_values(values)
     assert ranks.tolist() == [2, 0, 1, 2]
     assert distinct.tolist() == [low, low + 3 * scale, low + 7 * scale]
-
-
-def test_rows_of_each_number_stay_in_order() -> None:
-    order, begins = order_by_number(np.array([2, 0, 2, 1, 0]), 4)
-    assert order.tolist() == [1, 4, 3, 0, 2]
-    assert begins.tolist() == [0, 2, 3, 5, 5]
-    with pytest.raises(ValueError, match=r"\[0, 4\)"):
-        order_by_number(np.array([4]), 4)

@@ -12,7 +12,13 @@ from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
-from windrow.planner.choice import STREAM_WORKERS, choose, choose_for_stream
+from windrow.planner.choice import (
+    MOST_IN_PROCESS,
+    STREAM_WORKERS,
+    choose,
+    choose_for_stream,
+    choose_in_process,
+)
 
 SLIDING = wr.TimeWindow(10, 5)
 TUMBLING = wr.TimeWindow(10)
@@ -112,3 +118,27 @@ def test_a_stream_of_whole_windows_has_as_many_stateless_workers_as_cores(cores:
     for model in (SLIDING, COUNTED, SESSIONS, TRIGGERED):
         choice = choose_for_stream(query_of(model, whole), cores)
         assert choice.pattern == wr.WinFarm(cores, workers="agnostic", level=2)
+
+
+class TestInProcess:
+    def test_keys_are_farmed_if_kernels_compute_them(self) -> None:
+        for model, compute in ((SLIDING, rows), (COUNTED, rows)):
+            query = query_of(model, compute, "k")
+            assert choose_in_process(query, 2, is_small=False).pattern == wr.KeyFarm(2)
+            many = choose_in_process(query, 1000, is_small=False).pattern
+            assert many == wr.KeyFarm(MOST_IN_PROCESS)
+
+    def test_rows_that_cost_little_are_routed_only_to_many_cores(self) -> None:
+        for model in (COUNTED, SLIDING):
+            query = query_of(model, pieces, "k")
+            assert choose_in_process(query, 3, is_small=False).pattern == wr.WinSeq()
+            assert choose_in_process(query, 4, is_small=False).pattern == wr.KeyFarm(4)
+
+    @pytest.mark.parametrize("compute", [pieces, whole, ordered])
+    def test_others_have_one_worker(self, compute: Any) -> None:
+        keyed, keyless = query_of(SLIDING, compute, "k"), query_of(SLIDING, compute)
+        assert choose_in_process(keyless, 4, is_small=False).pattern == wr.WinSeq()
+        assert choose_in_process(keyed, 4, is_small=True).pattern == wr.WinSeq()
+        assert choose_in_process(keyed, 1, is_small=False).pattern == wr.WinSeq()
+        if compute is not pieces:
+            assert choose_in_process(keyed, 4, is_small=False).pattern == wr.WinSeq()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from windrow.core.durations import INT64_MAX, MICROSECONDS_PER, NANOSECONDS, TimeUnit
 from windrow.core.errors import WindrowError
+from windrow.kernels.ascending import ascends_in_ties
 
 Int64s = NDArray[np.int64]
 
@@ -115,12 +116,56 @@ def sort_keys(column: pa.ChunkedArray) -> list[NDArray[Any]]:
         return []
     if pa.types.is_floating(column.type):
         return [np.asarray(pc.is_valid(column)), column.to_numpy()]
-    if pa.types.is_integer(column.type) and column.null_count == 0:
-        return [column.to_numpy()]
+    if (numbers := _as_numbers(column)) is not None:
+        return [numbers]
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
     dense = pc.rank(column, sort_keys="ascending", tiebreaker="dense")
     return [np.asarray(pc.is_valid(column)), np.asarray(dense)]
+
+
+def _as_numbers(column: pa.ChunkedArray) -> NDArray[Any] | None:
+    """Integers, dates and times without nulls as numbers; None for other columns."""
+    kind = column.type
+    is_number = pa.types.is_integer(kind) or pa.types.is_date(kind) or pa.types.is_time(kind)
+    if column.null_count or not (is_number or pa.types.is_timestamp(kind)):
+        return None
+    if not pa.types.is_integer(kind):
+        column = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+    return np.asarray(column.to_numpy())
+
+
+def is_ordered_by(columns: Iterable[pa.ChunkedArray], n: int) -> bool:
+    """Whether ``n`` rows are in ascending order of these columns; ties may come in any order.
+
+    The order is that of ``sort_keys``. A column is looked at only if those before it have ties.
+
+    >>> columns = [pa.chunked_array([[1, 1, 2]]), pa.chunked_array([["a", "b", "a"]])]
+    >>> is_ordered_by(columns, 3), is_ordered_by(columns[::-1], 3)
+    (True, False)
+    """
+    is_tied = np.ones(max(n - 1, 0), np.bool_)
+    for column in columns:
+        if not is_tied.any():
+            break
+        for key in _neighbours(column):
+            if not ascends_in_ties(key, is_tied):
+                return False
+    return True
+
+
+def _neighbours(column: pa.ChunkedArray) -> list[NDArray[Any]]:
+    """Arrays that ascend from one row to the next where the column does.
+
+    Texts and decimals are compared, as sorting them would cost more.
+    """
+    kind = column.type
+    is_text = pa.types.is_large_string(kind) or pa.types.is_string(kind)
+    if column.null_count or len(column) < 2 or not (is_text or pa.types.is_decimal(kind)):
+        return sort_keys(column)
+    older, newer = column.slice(0, len(column) - 1), column.slice(1)
+    ups, downs = (np.asarray(compare(older, newer)) for compare in (pc.less, pc.greater))
+    return [np.cumsum(np.concatenate([[0], ups.astype(np.int64) - downs]))]
 
 
 def sorting_order(keys: Sequence[NDArray[Any]]) -> Int64s:

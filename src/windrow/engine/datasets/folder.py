@@ -47,8 +47,12 @@ class Folder:
         return path[len(self.path) + 1 :]
 
     def pieces(self, names: Iterable[str]) -> list[FilePiece]:
-        """The files of these names, relative to the folder, in their order."""
-        return file_pieces([self._fragment(name) for name in names])
+        """The files of these names, relative to the folder, in their order.
+
+        Empty files have no rows, as for Spark, whatever their format is.
+        """
+        found = file_pieces([self._fragment(name) for name in names])
+        return [piece for piece in found if piece.stamp.size]
 
     def _fragment(self, name: str) -> ds.Fragment:
         path = f"{self.path}/{name}"

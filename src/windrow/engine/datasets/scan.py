@@ -68,6 +68,14 @@ class Scan:
         types = {f.name: f.type for f in self.schema}
         return replace(self, encoded=frozenset(n for n in columns if types[n] == pa.string()))
 
+    def with_int96(self, names: frozenset[str]) -> Scan:
+        """The scan of files that have these columns as Parquet's old timestamps."""
+        declared = self.declared
+        for name in names:
+            i = declared.get_field_index(name)
+            declared = declared.set(i, pa.field(name, pa.timestamp("us")))
+        return replace(self, declared=declared, int96=names)
+
     def _narrowest(self) -> str:
         readable = [f for f in self.declared if spark_type(f.type) is not None]
         name: str = min(readable, key=_width).name
@@ -86,15 +94,20 @@ class Scan:
         where = "" if self.filter is None else f" where {self.filter}"
         return f"columns {', '.join(self.columns)} of {len(self.declared)}{where}"
 
-    def batches(self, piece: Piece, *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
-        """The rows of a piece. They are read as they are taken, a few at a time."""
+    def batches(
+        self, piece: Piece, *, use_threads: bool = True, at_once: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a piece. They are read as they are taken, a few at a time.
+
+        Row groups that fit into memory can be read ``at_once``, which is faster.
+        """
         if not isinstance(piece, FilePiece):
             for batch in self._scanned(ds.dataset(piece.table), use_threads):
                 yield self._converted(batch)
             return
         piece.check()
         with piece.naming():
-            for batch in self._opened(piece, use_threads):
+            for batch in self._opened(piece, use_threads, at_once):
                 yield self._converted(batch)
 
     def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -105,11 +118,13 @@ class Scan:
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self.given)
 
-    def _opened(self, piece: FilePiece, use_threads: bool) -> Iterator[pa.RecordBatch]:
+    def _opened(
+        self, piece: FilePiece, use_threads: bool, at_once: bool
+    ) -> Iterator[pa.RecordBatch]:
         fragment = piece.fragment
         if piece.is_parquet:
             if self.filter is None and not _is_encrypted(fragment.format):
-                return self._streamed(piece, use_threads)
+                return self._streamed(piece, use_threads, at_once)
             if self.int96:
                 fragment = _with_microseconds(fragment)
             if piece.row_groups is not None:
@@ -150,7 +165,9 @@ class Scan:
             schema = schema.set(i, pa.field(name, pa.timestamp("us")))
         return schema
 
-    def _streamed(self, piece: FilePiece, use_threads: bool) -> Iterator[pa.RecordBatch]:
+    def _streamed(
+        self, piece: FilePiece, use_threads: bool, at_once: bool
+    ) -> Iterator[pa.RecordBatch]:
         """The rows of a Parquet file, page by page: a row group may be larger than memory."""
         fragment = piece.fragment
         known = ds.get_partition_keys(fragment.partition_expression)
@@ -177,9 +194,12 @@ class Scan:
             if not names:
                 yield from self._constants(file.metadata, groups, known)
                 return
-            for batch in file.iter_batches(
-                _ROWS, row_groups=list(groups), columns=names, use_threads=use_threads
-            ):
+            if at_once:
+                found = file.read_row_groups(list(groups), names, use_threads=use_threads)
+                read = iter(found.to_batches())
+            else:
+                read = file.iter_batches(_ROWS, list(groups), names, use_threads=use_threads)
+            for batch in read:
                 columns = [
                     batch[name] if name in names else self._constant(name, known, len(batch))
                     for name in self.columns

@@ -8,16 +8,17 @@ times, so few rows wait even if the files overlap.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from windrow.core.durations import TimeUnit
 from windrow.core.watermark import BEGINNING, END_OF_STREAM
-from windrow.engine.columns.arrays import to_microseconds
+from windrow.engine.columns.arrays import is_ordered_by, to_microseconds
 from windrow.engine.datasets.pieces import FilePiece, Piece
 from windrow.engine.datasets.scan import Scan
 
@@ -33,9 +34,15 @@ class Step:
 
     rows: pa.Table
     reached: int = END_OF_STREAM
-    first: int | None = None
-    """The number of the first row in order of arrival, if the rows do not come in that order."""
+    first: int = 0
+    """The number of the first row in order of arrival. The others follow it."""
+    is_moved: bool = False
+    """Whether steps may come in another order than that of arrival."""
     side: int = 0
+
+
+Unread: TypeAlias = Callable[[], Step]
+"""Reads a step. Several may be read at the same time, in any thread."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,11 @@ class Side:
     pieces: Sequence[Piece]
     time: str | None
     unit: TimeUnit = "us"
+    use_threads: bool = True
+    """Whether PyArrow may use threads of its own."""
+
+    def batches(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        return self.scan.batches(piece, use_threads=self.use_threads)
 
 
 @dataclass(frozen=True)
@@ -57,65 +69,95 @@ class _Part:
     piece: Piece
     lows: tuple[tuple[int, int], ...]
     """After each of some numbers of rows, the least time of the piece's rows behind them."""
+    is_read_at_once: bool
 
     @property
     def low(self) -> int:
         return self.lows[0][1]
 
 
-def timed_steps(sides: Sequence[Side]) -> Iterator[Step]:
+def table_steps(
+    table: pa.Table, time: str | None, unit: TimeUnit, order_by: Sequence[str]
+) -> Iterator[Unread]:
+    """The rows of a table in memory, which may have an order beside that of arrival."""
+    if time is None and not is_ordered_by((table[name] for name in order_by), len(table)):
+        yield partial(Step, table)
+        return
+    firsts = range(0, len(table) or 1, _ROWS)
+    reached = [BEGINNING] * (len(firsts) - 1) + [END_OF_STREAM]
+    if time is not None:
+        reached = _behind([_earliest(table[time].slice(i, _ROWS), unit) for i in firsts])[1:]
+    for first, low in zip(firsts, reached, strict=True):
+        yield partial(Step, table.slice(first, _ROWS), low, first)
+
+
+def timed_steps(sides: Sequence[Side]) -> Iterator[Unread]:
     """The rows of inputs with event time, in an order of pieces that lets few rows wait."""
     parts = [part for number, side in enumerate(sides) for part in _parts(number, side)]
     ordered = sorted(parts, key=lambda part: part.low)
-    is_numbered = ordered != parts or len(sides) > 1
+    is_moved = ordered != parts or len(sides) > 1
     reached = BEGINNING
     for i, part in enumerate(ordered):
         following = ordered[i + 1].low if i + 1 < len(ordered) else END_OF_STREAM
+        side = sides[part.side]
+        if part.is_read_at_once:
+            reached = following
+            yield partial(_at_once, side.scan, part, reached, is_moved)
+            continue
         seen = 0
-        for rows in tables(sides[part.side].scan, part.piece):
-            first = part.number << _ROW_BITS | seen if is_numbered else None
+        for rows in _tables(side, part.piece):
+            first = part.number << _ROW_BITS | seen
             seen += len(rows)
             own = next((low for n, low in reversed(part.lows) if n <= seen), part.low)
             reached = min(own, following)
-            yield Step(rows, reached, first, part.side)
+            yield partial(Step, rows, reached, first, is_moved, part.side)
     if reached < END_OF_STREAM:
-        # A filter has left out rows that statistics count, or there are no rows at all.
-        yield Step(sides[0].scan.schema.empty_table())
+        # A file has fewer rows than in the first pass, or there are no rows at all.
+        yield partial(Step, sides[0].scan.schema.empty_table())
 
 
-def window_steps(side: Side, *, has_order: bool) -> Iterator[Step]:
+def _at_once(scan: Scan, part: _Part, reached: int, is_moved: bool) -> Step:
+    """All rows of a part. Parts are read in parallel, the columns of each one after the other."""
+    batches = list(scan.batches(part.piece, use_threads=False, at_once=True))
+    rows = pa.Table.from_batches(batches, scan.schema)
+    return Step(rows, reached, part.number << _ROW_BITS, is_moved, part.side)
+
+
+def window_steps(side: Side, order_by: Sequence[str]) -> Iterator[Unread]:
     """The rows of the input of a window query, which may have an order beside that of arrival."""
     if side.time is not None:
         yield from timed_steps([side])
-    elif has_order:
-        yield Step(_whole(side))
+    elif order_by:
+        yield from table_steps(_whole(side), None, side.unit, order_by)
     else:
+        seen = 0
         for piece in side.pieces:
-            for rows in tables(side.scan, piece):
-                yield Step(rows, BEGINNING)
+            for rows in _tables(side, piece):
+                yield partial(Step, rows, BEGINNING, seen)
+                seen += len(rows)
 
 
 def join_steps(left: Side, right: Side) -> Iterator[list[Step]]:
     """The rows of the inputs of a join, in steps that are taken together."""
     if left.time is not None:
-        for step in timed_steps([left, right]):
-            yield [step]
+        for read in timed_steps([left, right]):
+            yield [read()]
     else:
         yield [Step(_whole(left)), Step(_whole(right), side=1)]
 
 
 def _whole(side: Side) -> pa.Table:
     """All rows at once, as they are put in an order of their own."""
-    batches = [batch for piece in side.pieces for batch in side.scan.batches(piece)]
+    batches = [batch for piece in side.pieces for batch in side.batches(piece)]
     return pa.Table.from_batches(batches, side.scan.schema)
 
 
-def tables(scan: Scan, piece: Piece) -> Iterator[pa.Table]:
-    """The rows of a piece, in tables that are worth a step."""
+def _tables(side: Side, piece: Piece) -> Iterator[pa.Table]:
+    """The rows of a piece, in tables that are worth a step. They are small, as several wait."""
     waiting: list[pa.RecordBatch] = []
-    for batch in scan.batches(piece):
+    for batch in side.batches(piece):
         waiting.append(batch)
-        if sum(map(len, waiting)) >= _ROWS:
+        if sum(map(len, waiting)) >= _ROWS // 4:
             yield pa.Table.from_batches(waiting)
             waiting = []
     if waiting:
@@ -125,12 +167,14 @@ def tables(scan: Scan, piece: Piece) -> Iterator[pa.Table]:
 def _parts(number: int, side: Side) -> list[_Part]:
     pieces = [part for piece in side.pieces for part in _by_row_groups(side, piece)]
     return [
-        _Part(number, i, piece, lows if lows is not None else tuple(_first_pass(side, piece)))
-        for i, (piece, lows) in enumerate(pieces)
+        _Part(number, i, piece, tuple(_first_pass(side, piece)), is_read_at_once=False)
+        if low is None
+        else _Part(number, i, piece, ((0, low),), is_read_at_once=True)
+        for i, (piece, low) in enumerate(pieces)
     ]
 
 
-def _by_row_groups(side: Side, piece: Piece) -> Iterable[tuple[Piece, Any]]:
+def _by_row_groups(side: Side, piece: Piece) -> Iterable[tuple[Piece, int | None]]:
     """The row groups of a Parquet file, small ones together, with their least times.
 
     The whole piece, without a time, if statistics do not tell it or a row group is large.
@@ -147,14 +191,14 @@ def _by_row_groups(side: Side, piece: Piece) -> Iterable[tuple[Piece, Any]]:
         lengths = [fragment.metadata.row_group(g).num_rows for g in groups]
     if None in lows or max(lengths, default=0) > 2 * _ROWS:
         return [(piece, None)]
-    found: list[tuple[Piece, Any]] = []
+    found: list[tuple[Piece, int | None]] = []
     first, rows = 0, 0
     for i, length in enumerate(lengths):
         rows += length
         if rows >= _ROWS or i == len(groups) - 1:
             own = FilePiece(piece.fragment, piece.stamp, tuple(groups[first : i + 1]))
             low = min(low for low in lows[first : i + 1] if low is not None)
-            found.append((own, ((0, low), (rows, END_OF_STREAM))))
+            found.append((own, low))
             first, rows = i + 1, 0
     return found
 
@@ -186,7 +230,17 @@ def _first_pass(side: Side, piece: Piece) -> Iterator[tuple[int, int]]:
     ends, lows = [0], []
     for batch in side.scan.only(side.time).batches(piece):
         ends.append(ends[-1] + len(batch))
-        times = to_microseconds(pa.chunked_array([batch.column(0)]).drop_null(), side.unit)
-        lows.append(int(times.min(initial=END_OF_STREAM)))
-    behind = np.minimum.accumulate(np.array([END_OF_STREAM, *reversed(lows)]))[::-1]
-    yield from zip(ends, behind.tolist(), strict=True)
+        lows.append(_earliest(pa.chunked_array([batch.column(0)]), side.unit))
+    yield from zip(ends, _behind(lows), strict=True)
+
+
+def _earliest(times: pa.ChunkedArray, unit: TimeUnit) -> int:
+    """The least time, in microseconds; that of no time is never reached."""
+    return int(to_microseconds(times.drop_null(), unit).min(initial=END_OF_STREAM))
+
+
+def _behind(lows: list[int]) -> list[int]:
+    """Given the least time of each part, that of all parts from each on, and of none."""
+    least = np.minimum.accumulate(np.array([END_OF_STREAM, *reversed(lows)]))[::-1]
+    behind: list[int] = least.tolist()
+    return behind

@@ -27,16 +27,19 @@ class JoinRunner(StageRunner):
 
     def push(self, left: pa.Table, right: pa.Table) -> list[pa.Table]:
         """Take a batch of each side and return the results at the current watermark."""
-        return self.take([Step(left, self.watermark), Step(right, self.watermark, side=1)])
+        steps = [
+            Step(rows, self.watermark, self.arrived[side], side=side)
+            for side, rows in enumerate((left, right))
+        ]
+        self.arrived = [self.arrived[0] + len(left), self.arrived[1] + len(right)]
+        return self.take(steps)
 
     def take(self, steps: list[Step]) -> list[pa.Table]:
         """Take the rows of steps, advance as far as the last allows, and return the results."""
         messages = []
         for step in steps:
-            arrived = self.arrived[step.side] if step.first is None else step.first
-            tuples, dropped = join_tuples(self.query, step.side, step.rows, arrived)
+            tuples, dropped = join_tuples(self.query, step.side, step.rows, step.first)
             self.dropped_at_intake += dropped
-            self.arrived[step.side] += len(step.rows)
             messages += [tuples] if len(tuples) else []
         self.watermark = max(self.watermark, steps[-1].reached)
         return self.run({0: messages})

@@ -21,12 +21,14 @@ def run_nodes(
     traffic: Traffic,
     order: WindowQuery | None = None,
     work: Work | None = None,
+    first: int = 0,
 ) -> Traffic:
     """Pass messages through nodes, one after the other, and return the output of the last.
 
-    ``order`` is the query whose results collectors sort. ``work`` runs workers.
+    ``order`` is the query whose results collectors sort. ``work`` runs workers. The nodes are
+    numbered from ``first`` on.
     """
-    for i, node in enumerate(nodes):
+    for i, node in enumerate(nodes, first):
         if isinstance(node, Emitter):
             traffic = emit_traffic(node, traffic)
         elif isinstance(node, Collector):

@@ -62,7 +62,7 @@ class Stages:
 
     groups: tuple[tuple[Node, ...], ...]
     numbers_tuples: bool = True
-    """Whether tuples must be numbered: a single Win_Seq gets them in order of arrival anyway."""
+    """Whether tuples must be numbered: a Win_Seq with all of a key gets them in order anyway."""
 
     @property
     def nodes(self) -> list[Node]:

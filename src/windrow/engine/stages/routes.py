@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from windrow.engine.columns.control import ARRIVAL, PIECE
 from windrow.engine.columns.key_table import number_keys
 from windrow.engine.windows.batch import WindowBatch
 from windrow.engine.windows.farm_panes import FarmPanes
-from windrow.kernels.groups import order_by_number
+from windrow.kernels.groups import gather_groups
 
 Mask = NDArray[np.bool_]
+_MOST_TAKEN = 1 << 30
+"""Bytes. A column of texts cannot have more than twice as many in one chunk."""
 
 
 class Route(ABC):
@@ -38,9 +41,18 @@ def _by_number(table: pa.Table, workers: NDArray[Any], n: int) -> list[Any]:
     """Send each row to the worker with the given number."""
     if n == 1:
         return [table]
-    order, ends = order_by_number(workers, n)
-    ordered = table.take(pa.array(order))
-    return [ordered.slice(ends[j], ends[j + 1] - ends[j]) for j in range(n)]
+    if not _is_quick_to_take(table):
+        return [table.filter(pa.array(workers == j)) for j in range(n)]
+    positions, bounds = gather_groups(workers, n)
+    taken = table.take(pa.array(positions))
+    return [taken.slice(lo, hi - lo) for lo, hi in pairwise(bounds.tolist())]
+
+
+def _is_quick_to_take(table: pa.Table) -> bool:
+    """Whether Arrow can take rows of all columns at once: it joins the chunks of each."""
+    kinds = [field.type for field in table.schema]
+    is_plain = not any(pa.types.is_nested(k) or pa.types.is_dictionary(k) for k in kinds)
+    return is_plain and table.nbytes < _MOST_TAKEN
 
 
 def _hashes(table: pa.Table, keys: tuple[str, ...], n: int) -> NDArray[np.int64]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 import pyarrow as pa
@@ -13,8 +15,9 @@ from windrow.engine.stages.nodes import Emitter, Stages, Workers
 from windrow.engine.stages.traffic import Traffic
 from windrow.engine.state.log import StateLog
 from windrow.engine.state.store import MemoryStore
+from windrow.engine.threads import Threads
 from windrow.engine.window_query import WindowQuery
-from windrow.engine.workers.worker import Worker
+from windrow.engine.workers.worker import Message, Worker
 
 
 class StageRunner:
@@ -22,10 +25,17 @@ class StageRunner:
 
     ``advance`` moves the watermark and returns the results that follow. ``finish`` returns those at
     the end of the stream. Subclasses define how batches are pushed.
+
+    With ``threads``, the workers of a node run in them. Results do not depend on the threads.
     """
 
-    def __init__(self, stages: Stages, windows: WindowQuery | None = None) -> None:
+    def __init__(
+        self, stages: Stages, windows: WindowQuery | None = None, threads: Threads | None = None
+    ) -> None:
         self.nodes = [copy.deepcopy(n) if isinstance(n, Emitter) else n for n in stages.nodes]
+        self.head = len(list(takewhile(lambda node: isinstance(node, Emitter), self.nodes)))
+        """How many emitters come before the first workers. They keep nothing between messages."""
+        self.threads = threads or Threads(1)
         self.windows = windows
         """The query that defines the order of collectors; None if there are no collectors."""
         self.workers: dict[int, list[Worker]] = {
@@ -59,16 +69,29 @@ class StageRunner:
 
     def run(self, traffic: Traffic) -> list[pa.Table]:
         """Send messages to the first node and return the results."""
-        traffic = run_nodes(self.nodes, traffic, self.windows, self._work)
+        return self.work(self.emit(traffic))
+
+    def emit(self, traffic: Traffic) -> Traffic:
+        """Pass messages through the emitters before the first workers; in any thread."""
+        return run_nodes(self.nodes[: self.head], traffic)
+
+    def work(self, traffic: Traffic) -> list[pa.Table]:
+        """Send messages to the first workers and return the results."""
+        rest = self.nodes[self.head :]
+        traffic = run_nodes(rest, traffic, self.windows, self._work, self.head)
         return [table for messages in traffic.values() for table in messages if len(table)]
 
     def _work(self, number: int, traffic: Traffic) -> Traffic:
-        given: Traffic = {}
-        for j, worker in enumerate(self.workers[number]):
-            for message in traffic.get(j, []):
-                worker.push(message)
-            given[j] = worker.advance(self.watermark)
-        return given
+        tasks = [
+            partial(self._advance, worker, traffic.get(j, []))
+            for j, worker in enumerate(self.workers[number])
+        ]
+        return dict(enumerate(self.threads.all(tasks)))
+
+    def _advance(self, worker: Worker, messages: list[Message]) -> list[Message]:
+        for message in messages:
+            worker.push(message)
+        return worker.advance(self.watermark)
 
     def stateful(self) -> list[list[Worker]]:
         """The workers of each node that holds state, and of each such link of a chain."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.core.watermark import BEGINNING, END_OF_STREAM
-from windrow.engine.columns.arrays import Int64s, sort_keys, sorting_order
+from windrow.engine.columns.arrays import Int64s, is_ordered_by, sort_keys, sorting_order
 from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.kernels.groups import sort_codes
 
@@ -111,14 +111,10 @@ class Placing:
 
     def is_in_order(self, tuples: pa.Table) -> bool:
         """Whether tuples are already in order, regardless of their keys."""
-        if self.order_by:
-            return False
-        times = time_of(tuples) if self.is_timed else np.zeros(len(tuples), np.int64)
-        is_after = times[1:] >= times[:-1]
-        if ARRIVAL in tuples.column_names and bool(is_after.all()):
-            arrival = np.asarray(tuples[ARRIVAL].to_numpy())
-            is_after = (times[1:] > times[:-1]) | (arrival[1:] > arrival[:-1])
-        return bool(is_after.all())
+        names = [TIME] if self.is_timed else []
+        names += self.order_by
+        names += [ARRIVAL] if ARRIVAL in tuples.column_names else []
+        return is_ordered_by((tuples[name] for name in names), len(tuples))
 
 
 def next_ranks(codes: Int64s, count: Int64s) -> Int64s:

@@ -29,7 +29,8 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read(dataset: ds.Dataset) -> list[Step]:
-    return list(timed_steps([Side(Scan(dataset.schema, ("t",)), pieces_of(dataset), "t")]))
+    side = Side(Scan(dataset.schema, ("t",)), pieces_of(dataset), "t")
+    return [unread() for unread in timed_steps([side])]
 
 
 def most_waiting(taken: list[Step]) -> int:
@@ -53,7 +54,7 @@ def test_rows_in_order_wait_for_one_step_only(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", range(3000), row_group_size=100)
     taken = read(ds.dataset(tmp_path))
     assert most_waiting(taken) <= 100
-    assert all(step.first is None for step in taken)
+    assert not any(step.is_moved for step in taken)
 
 
 def test_files_that_overlap_are_read_side_by_side(tmp_path: Path) -> None:
@@ -62,8 +63,8 @@ def test_files_that_overlap_are_read_side_by_side(tmp_path: Path) -> None:
     taken = read(ds.dataset(tmp_path))
     assert most_waiting(taken) <= 500
     assert sum(len(step.rows) for step in taken) == 12_000
-    numbered = [step.first for step in taken if step.first is not None]
-    assert len(set(numbered)) == len(taken)
+    assert all(step.is_moved for step in taken)
+    assert len({step.first for step in taken}) == len(taken)
 
 
 @pytest.mark.parametrize("what", ["no statistics", "large row group", "ipc"])
