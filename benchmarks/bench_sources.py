@@ -1,8 +1,9 @@
 """The cost of queries over Parquet files that tasks read themselves, compared with other ways.
 
 Run with ``make bench-sources``, or ``python -m benchmarks.bench_sources [--rows N] [part ...]``;
-the parts are ``time``, ``count``, ``stream`` and ``process``. Every query is checked on a small
-sample first, against Spark's own. A wrong result fails the benchmark; a missed target does not.
+the parts are ``time``, ``strings``, ``median``, ``count``, ``stream`` and ``process``. Every query
+is checked on a small sample first, against Spark's own. A wrong result fails the benchmark; a
+missed target does not.
 
 DuckDB and Polars are compared if they are installed: ``pip install 'windrow[bench]'``.
 """
@@ -12,13 +13,13 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import statistics
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 import windrow as wr
 from benchmarks import bench_stream
@@ -61,16 +63,20 @@ class Files:
     rows: int
     keys: int = 100
     every: int = 1
+    has_names: bool = False
+    """Whether keys are strings."""
 
     def __post_init__(self) -> None:
         if self.folder.exists():
             return
         self.folder.mkdir()
         rng = np.random.default_rng(1)
+        names = pa.array([f"sensor {k}" for k in range(self.keys)])
         for i, part in enumerate(np.array_split(np.arange(self.rows), FILES)):
+            keys = pa.array(rng.integers(0, self.keys, len(part)))
             table = pa.table(
                 {
-                    "k": rng.integers(0, self.keys, len(part)),
+                    "k": names.take(keys) if self.has_names else keys,
                     "t": pa.array(part * self.every, pa.timestamp("us", "UTC")),
                     "x": rng.integers(0, 1000, len(part)),
                     "y": rng.random(len(part)),
@@ -132,6 +138,52 @@ def bench_time(spark: SparkSession, files: Files, small: Files) -> None:
     report("    against Spark's reader", files.rows, ours, frame / ours, ">= 2.5")
 
 
+def bench_strings(spark: SparkSession, files: Files, small: Files) -> None:
+    """The same overlapping time windows with 1000 strings as keys."""
+    named = replace(files, folder=files.folder.parent / "named", keys=1000, has_names=True)
+    few = replace(small, folder=files.folder.parent / "few", has_names=True)
+    expected = rows_of(by_window("1 second", "10 milliseconds")(few.df(spark)))
+    check("windows of strings", rows_of(query(few.dataset, SLIDING).to_df(spark)), expected)
+    tumbling = by_window("10 seconds")
+    ours, frame, theirs = best_of(
+        REPEATS,
+        lambda: noop(query(named.dataset, SLIDING).to_df(spark)),
+        lambda: handed_over(spark, named.df(spark), SLIDING),
+        lambda: noop(tumbling(named.df(spark))),
+    )
+    report("on Spark, 1 s, 10 ms, 1000 strings: Spark's tumbling", named.rows, theirs)
+    report("  Windrow with Spark's reader", named.rows, frame, theirs / frame)
+    report("  Windrow over the dataset", named.rows, ours, theirs / ours, ">= 0.85")
+    report("    against Spark's reader", named.rows, ours, frame / ours, ">= 1.25")
+
+
+def median_of(data: Any) -> wr.Query:
+    """Exact medians of overlapping windows."""
+    windows = wr.stream(data).key_by("k").event_time("t").window(wr.TimeWindow("1 s", "100 ms"))
+    return windows.agg(m=wf.median("x"))
+
+
+def spark_median(df: DataFrame) -> DataFrame:
+    """The same with Spark's ``window`` and ``median``."""
+    grouped = df.groupBy("k", F.window("t", "1 second", "100 milliseconds").alias("w"))
+    return grouped.agg(F.median("x").alias("m")).select("k", "w.start", "w.end", "m")
+
+
+def bench_median(spark: SparkSession, files: Files, small: Files) -> None:
+    """Exact medians; Spark, which is slow, gets fewer rows."""
+    expected = rows_of(spark_median(small.df(spark)))
+    check("medians", rows_of(median_of(small.dataset).to_df(spark)), expected)
+    fewer = Files(files.folder.parent / "fewer", 400_000)
+    ours, theirs = best_of(
+        REPEATS,
+        lambda: noop(median_of(files.dataset).to_df(spark)),
+        lambda: noop(spark_median(fewer.df(spark))),
+    )
+    report("on Spark, median, 1 s, 100 ms: Spark's", fewer.rows, theirs)
+    ratio = files.rows / ours / (fewer.rows / theirs)
+    report("  Windrow over the dataset", files.rows, ours, ratio, ">= 50")
+
+
 def bench_count(spark: SparkSession, files: Files, small: Files) -> None:
     """Count windows: a dataset, a DataFrame, and Spark's frames."""
     spark.conf.set("spark.sql.window.segmentTree.enabled", "true")
@@ -159,7 +211,7 @@ def bench_stream_of_files(spark: SparkSession, files: Files, small: Files) -> No
     check("time windows of a stream of files", found, expected)
     for rows, target in ((1_000_000, ">= 1.8"), (4_000_000, ">= 3")):
         ours, frame = (
-            median(bench_stream.batch_seconds(windows(made(rows, 9, 100), SLIDING), 4))
+            statistics.median(bench_stream.batch_seconds(windows(made(rows, 9, 100), SLIDING), 4))
             for made in (streams.scanned, streams)
         )
         bench_stream.report(f"a stream, {rows:,} rows per batch: Spark's reader", rows, frame)
@@ -291,6 +343,8 @@ def bench_process(spark: SparkSession, files: Files, small: Files) -> None:
 
 PARTS = {
     "time": bench_time,
+    "strings": bench_strings,
+    "median": bench_median,
     "count": bench_count,
     "stream": bench_stream_of_files,
     "process": bench_process,

@@ -92,7 +92,7 @@ def test_the_chosen_pattern_over_a_dataset_equals_sparks_own_aggregation(
     spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dataset, df = both(spark, folder)
-    for keys in (["k"], []):
+    for keys in (["k"], ["dictionary"], []):
         queries = [
             wr.stream(data).key_by(*keys) if keys else wr.stream(data) for data in (dataset, df)
         ]

@@ -391,3 +391,21 @@ def test_spark_refuses_to_overwrite_the_files_that_are_read(
     assert len(results.collect()) == 2
     scans = results._jdf.queryExecution().optimizedPlan().toString()
     assert "parquet" not in scans
+
+
+def test_windows_of_string_keys_are_those_of_sparks_reader(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    names = pa.array(["a", None, "", "b", "a", "c", None, "b"] * 10)
+    times = pa.array(range(80), pa.timestamp("us", "UTC"))
+    table = pa.table({"name": names, "t": times, "x": range(80)})
+    pq.write_table(table, tmp_path / "0.parquet", row_group_size=7)
+    pq.write_table(table, tmp_path / "1.parquet", use_dictionary=False)
+    df = spark.read.parquet(str(tmp_path)).withColumnRenamed("name", "k")
+    rows = wr.stream(df).key_by("k").event_time("t").window(wr.TimeWindow(20, 10))
+    query = rows.agg(n=wf.count(), total=wf.sum("x"))
+    found, expected = with_and_without(
+        spark, lambda: sorted(map(str, query.using(wr.KeyFarm(2)).to_df().collect()))
+    )
+    assert found == expected
+    assert len(found) == 5 * 9

@@ -31,6 +31,21 @@ def hash_integers(values: Positions, seed: Hashes) -> Hashes:
     return hashes
 
 
+@compiled
+def number_integers(values: Positions, n: int) -> Positions:
+    """The hash of each value, folded into no other, modulo ``n``. Time O(n)."""
+    numbers = np.empty(len(values), np.int64)
+    modulus = np.uint64(n)
+    if n & (n - 1) == 0:
+        # A division would cost as much as everything else.
+        for i in range(len(values)):
+            numbers[i] = mix(np.uint64(values[i])) & (modulus - np.uint64(1))
+    else:
+        for i in range(len(values)):
+            numbers[i] = mix(np.uint64(values[i])) % modulus
+    return numbers
+
+
 def hash_together(columns: Sequence[Positions]) -> Hashes:
     """One hash of the values of several columns. Time O(values)."""
     hashes = np.zeros(len(columns[0]), np.uint64)

@@ -9,11 +9,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
+from windrow.core.computation import Aggregation
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.control import TIME
 from windrow.engine.datasets.sampling import sampled
+from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.intake import window_tuples
-from windrow.engine.stages.nodes import Stages
+from windrow.engine.stages.nodes import Emitter, Stages
 from windrow.engine.window_query import ID, WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import stages_over_panes, window_stages
@@ -119,6 +121,7 @@ def _run(
     greatest = native.GREATEST if is_paned else TIME
     if isinstance(rows, SplitRows):
         greatest = query.time or TIME
+        rows = rows.encoding(_numbered_keys(query, stages))
     intake = Intake(
         take=_take_pieces if is_paned else partial(window_tuples, query),
         columns=tuple(rows.columns),
@@ -133,6 +136,16 @@ def _run(
         packed = packed.observe(observation, dropped())
     fields = result_fields(query)
     return run_bounded(packed, stages, Results(fields), schema_of(query, fields, df), delay)
+
+
+def _numbered_keys(query: WindowQuery, stages: StagePlan) -> list[str]:
+    """The keys of which emitters need only the numbers: they send partials instead of tuples."""
+    first = stages.emitters[0] if stages.emitters else None
+    if not isinstance(first, Emitter) or not isinstance(first.route, ReducedToPanes):
+        return []
+    assert isinstance(query.computation, Aggregation)
+    others = {query.time, *query.order_by, *query.computation.columns, *query.model.columns}
+    return [key for key in query.keys if key not in others] if len(query.keys) == 1 else []
 
 
 def _take_pieces(rows: pa.Table, arrived: int) -> tuple[pa.Table, int]:

@@ -19,12 +19,15 @@ from windrow.engine.stages.executor import run_nodes
 from windrow.engine.stages.nodes import Node
 from windrow.engine.windows.placing import ascends, time_of
 from windrow.engine.workers.worker import Message
+from windrow.spark.garbage import spare_modules
 from windrow.spark.interpreter import check_worker_python
 from windrow.spark.packed import PACKED, Exchange, Ticks
 from windrow.spark.splits import ScannedRows
 
-_CHUNK = 131_072
+_LEAST_CHUNK, _MOST_CHUNK = 1 << 17, 1 << 20
 """Rows an emitter routes and packs at once."""
+_PER_WORKER = 1 << 14
+"""Rows of a chunk per worker. A message costs as much as some thousand of its tuples."""
 _RUN = 8_192
 """Tuples per message where they are in no order of time."""
 _BOUNDED_ROW_BITS = 33
@@ -54,9 +57,10 @@ class Intake:
     """The unit of these times if they are integers."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        spare_modules()
         arrived, is_first = _first_arrival()
         ticks = Ticks()
-        for chunk in chunks(batches):
+        for chunk in chunks(batches, chunk_size(self.exchange.width)):
             rows = chunk.rename_columns(self.columns)
             tuples, dropped = self.take(rows, arrived)
             arrived += len(rows)
@@ -104,14 +108,23 @@ class ClockIntake:
             yield from self.exchange.pack_ticks(Ticks(clock=max(times)), to_all=True).to_batches()
 
 
-def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches put together to chunks worth packing."""
+def chunk_size(workers: int) -> int:
+    """How many rows are packed at once for this number of workers.
+
+    >>> chunk_size(2), chunk_size(16), chunk_size(1000)
+    (131072, 262144, 1048576)
+    """
+    return min(_MOST_CHUNK, max(_LEAST_CHUNK, _PER_WORKER * workers))
+
+
+def chunks(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
+    """Batches put together to chunks of about this size."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
         waiting.append(batch)
         rows += len(batch)
-        if rows >= _CHUNK:
+        if rows >= size:
             yield pa.Table.from_batches(waiting).combine_chunks()
             waiting, rows = [], 0
     if rows:

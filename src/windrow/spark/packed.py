@@ -131,6 +131,7 @@ def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[PackedRow]:
         columns = (batch.column(i).to_pylist() for i in range(1, len(_SCHEMA) - 1))
         messages = batch.column(len(_SCHEMA) - 1)
         for (target, low, *told), message in zip(zip(*columns, strict=True), messages, strict=True):
+            # A copy: the columns of a message would keep all messages of the batch in memory.
             yield PackedRow(target, low, Ticks(*told), message.as_py())
 
 

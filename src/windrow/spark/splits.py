@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import pyarrow as pa
@@ -28,11 +28,15 @@ class Handing:
     schema: pa.Schema
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        fields = [
+            f.with_type(batch[source].type) if _is_encoded(batch[source], f.type) else f
+            for source, f in zip(self.sources, self.schema, strict=True)
+        ]
         columns = [
             batch[source] if batch[source].type == field.type else batch[source].cast(field.type)
-            for source, field in zip(self.sources, self.schema, strict=True)
+            for source, field in zip(self.sources, fields, strict=True)
         ]
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,14 @@ class SplitRows(ScannedRows):
 
     isStreaming = False
 
+    def encoding(self, columns: Iterable[str]) -> SplitRows:
+        """The same rows, with those of these columns given as codes that hold strings."""
+        own = self.scan.columns if self.given is None else self.given.sources
+        sources = dict(zip(self.columns, own, strict=True))
+        scan = self.scan.encoding(sources[name] for name in columns)
+        splits = (Split(scan, split.pieces) for split in self.splits)
+        return replace(self, splits=tuple(splits)) if scan.encoded else self
+
     def describe(self) -> str:
         """What is read, in words."""
         n = len(self.splits)
@@ -134,3 +146,8 @@ def handed(splits: Iterable[Split], handing: Handing | None) -> Iterator[pa.Reco
     """The rows of splits, one after the other, as they are handed to a function."""
     batches = (batch for split in splits for batch in split.batches())
     return batches if handing is None else map(handing, batches)
+
+
+def _is_encoded(column: pa.Array, kind: pa.DataType) -> bool:
+    """Whether the column has codes of values of this type."""
+    return pa.types.is_dictionary(column.type) and bool(column.type.value_type == kind)

@@ -15,9 +15,12 @@ from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Worker
 from windrow.engine.stages.traffic import Traffic
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.worker import Message, Worker
+from windrow.spark.garbage import spare_modules
 from windrow.spark.packed import Exchange, Ticks, rows_of
 from windrow.spark.results import Results
 
+_STEP = 1 << 20
+"""Packed bytes that a worker takes before it fires windows."""
 _SLICE = 4_000_000
 """Tuples a worker orders at once at the end of its input."""
 
@@ -123,8 +126,10 @@ class StageTask:
     """What the final watermark is behind the greatest time; None: it is the end of the stream."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        spare_modules()
         workers: dict[int, Worker] = {}
         pushed: Counter[int] = Counter()
+        size: Counter[int] = Counter()
         collected: Traffic = {}
         ticks, is_told = Ticks(), False
         for row in rows_of(batches):
@@ -143,9 +148,10 @@ class StageTask:
             if reached is None:
                 continue
             pushed[index] += len(message)
-            # Not with each of many runs: what it costs grows with what is waiting.
-            if 2 * pushed[index] >= worker.n_waiting:
-                pushed[index] = 0
+            size[index] += len(row.message)
+            # Not with each of many messages: what it costs grows with what is held and waiting.
+            if size[index] >= _STEP and 2 * pushed[index] >= worker.n_waiting:
+                pushed[index] = size[index] = 0
                 yield from self._hand_on({index: worker.advance(min(reached, self._end(ticks)))})
         yield from self._hand_on(collected)
         for index, worker in workers.items():

@@ -23,6 +23,7 @@ from windrow.engine.stages.messages import unpack
 from windrow.engine.stages.traffic import Traffic
 from windrow.engine.state.log import NotAnAncestor
 from windrow.engine.state.stored_worker import StoredWorker
+from windrow.spark.garbage import spare_modules
 from windrow.spark.idleness import Idleness
 from windrow.spark.packed import Ticks
 from windrow.spark.stages import Stage
@@ -113,6 +114,7 @@ class StatefulStage(StatefulProcessor):
         self.follows_spark = watermark is not None and watermark.is_sparks
 
     def init(self, handle: StatefulProcessorHandle) -> None:
+        spare_modules()
         self.handle = handle
         self.store = _HandleStore(handle)
         self.initial = handle.getListState("initial", "message binary")

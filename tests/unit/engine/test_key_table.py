@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from windrow.engine.columns.key_table import KeyTable, hash_keys
+from windrow.engine.columns.key_table import KeyTable, distinct_keys, hash_keys, number_keys
 
 NAN = math.nan
 STRUCT = pa.struct([("a", pa.int64()), ("b", pa.string())])
@@ -206,3 +206,31 @@ def test_the_hash_of_a_key_in_the_table_is_that_in_the_batch(kind: str) -> None:
     keys.codes(table(arrow, [None]))
     taken = keys.take(np.arange(len(keys)))
     assert hash_keys(taken, len(keys)).tolist() == hashes(pa.array([*values, None], arrow))
+
+
+@by_type
+def test_keys_of_one_batch_are_numbered_alike(kind: str) -> None:
+    arrow, values = TYPED_KEYS[kind]
+    batch = table(arrow, [*values, None, *values[::-1]])
+    own, distinct = distinct_keys(batch, ["k"])
+    assert len(distinct) == len(values) + 1
+    found = distinct["k"].take(pa.array(own)).to_pylist()
+    assert identities(found) == identities(batch["k"].to_pylist())
+
+
+def test_a_dictionary_may_hold_a_value_twice_and_values_that_nobody_has() -> None:
+    codes = pa.array([2, 0, None, 1, 2], pa.int8())
+    keys = pa.DictionaryArray.from_arrays(codes, pa.array(["x", "y", "x", None, "z"]))
+    own, distinct = distinct_keys(pa.table({"k": keys}), ["k"])
+    assert distinct["k"].take(pa.array(own)).to_pylist() == ["x", "x", None, "y", "x"]
+    assert distinct["k"].to_pylist().count("x") == distinct["k"].to_pylist().count(None) == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 200])
+@by_type
+def test_the_number_of_a_key_is_its_hash_modulo_n(kind: str, n: int) -> None:
+    arrow, values = TYPED_KEYS[kind]
+    for keys in (values, [*values, None]):
+        column = table(arrow, keys)["k"]
+        hashes = hash_keys([column], len(column))
+        assert number_keys([column], len(column), n).tolist() == [int(h) % n for h in hashes]

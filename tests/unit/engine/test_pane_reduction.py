@@ -107,3 +107,16 @@ def test_emitters_send_the_partials_of_each_key_to_its_worker() -> None:
     assert [row["high#1"] for row in a][1:] == [3, 7]
     assert [(row[PIECE], row["n#0"], row["high#0"]) for row in b] == [(0, 1, 0), (1, 1, 1)]
     assert sum(any(k == "a" for k in part["k"].to_pylist()) for part in parts) == 1
+
+
+def test_emitters_send_the_same_partials_for_strings_and_for_their_codes() -> None:
+    route = ReducedToPanes(query(total=wf.sum("x")), 10, 5, TIME, ByKey(("k",), 3))
+    names = pa.array(["a", "b", None, "a", "b", None])
+    codes = pa.DictionaryArray.from_arrays(
+        pa.array([3, 1, None, 3, 1, None]), pa.array(list("xbxa"))
+    )
+    plain, encoded = (
+        [part.sort_by([("k", "ascending"), (PIECE, "ascending")]) for part in route.targets(t, 0)]
+        for t in (tuples().set_column(0, "k", keys) for keys in (names, codes))
+    )
+    assert encoded == plain

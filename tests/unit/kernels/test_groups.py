@@ -30,3 +30,12 @@ def test_nan_takes_the_last_rank_and_is_one_value() -> None:
     ranks, distinct = rank_values(np.array([math.nan, math.inf, -0.0, math.nan, 0.0, -math.inf]))
     assert ranks.tolist() == [3, 2, 1, 3, 1, 0]
     np.testing.assert_equal(distinct, [-math.inf, 0.0, math.inf, math.nan])
+
+
+@pytest.mark.parametrize("scale", [1, 2**60], ids=["marked", "sorted"])
+@pytest.mark.parametrize("low", [0, -(2**63), 2**63 - 8 * 2**60], ids=["zero", "least", "most"])
+def test_integers_are_ranked_alike_however_far_apart_they_are(scale: int, low: int) -> None:
+    values = np.array([int(low + v * scale) for v in (7, 0, 3, 7)])
+    ranks, distinct = rank_values(values)
+    assert ranks.tolist() == [2, 0, 1, 2]
+    assert distinct.tolist() == [low, low + 3 * scale, low + 7 * scale]

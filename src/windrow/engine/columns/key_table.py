@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.engine.columns.arrays import Int64s, key_codes
-from windrow.kernels.hashing import Hashes, hash_bytes, hash_integers
+from windrow.kernels.columns import as_column
+from windrow.kernels.hashing import Hashes, hash_bytes, hash_integers, number_integers
 from windrow.kernels.integer_index import IntegerIndex
 
 _NULL = 0x6E756C6C
@@ -104,6 +105,34 @@ class KeyTable:
         return values[0] if len(values) == 1 else values or None
 
 
+def distinct_keys(batch: pa.Table, columns: Sequence[str]) -> tuple[Int64s, pa.Table]:
+    """The number of each tuple's key among the keys of the batch, and these keys.
+
+    It costs less than a key table, which finds the same key in other batches again.
+    """
+    if len(columns) == 1 and not _are_plain_integers(batch[columns[0]]):
+        keys = batch.select(columns)
+        is_encoded = pa.types.is_dictionary(keys.column(0).type)
+        own, distinct = _decoded(keys) if is_encoded else _distinct(keys)
+        return np.asarray(own, np.int64), distinct
+    numbers = KeyTable(columns)
+    codes = numbers.codes(batch)
+    return codes, numbers.table().select(columns)
+
+
+def _decoded(keys: pa.Table) -> tuple[Any, pa.Table]:
+    """The same for codes of a dictionary: only its values are compared with each other."""
+    column = keys.column(0).combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    values, codes = column.dictionary, column.indices
+    if codes.null_count:
+        codes = codes.fill_null(len(values))
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    own, distinct = _distinct(pa.table([values], names=keys.column_names))
+    return own[codes.to_numpy()], distinct
+
+
 def _distinct(keys: pa.Table) -> tuple[Any, pa.Table]:
     """The number of each row's key among the distinct keys, and the distinct keys."""
     column = keys.column(0)
@@ -126,8 +155,18 @@ def _is_encodable(kind: pa.DataType) -> bool:
 
 def _identities(keys: pa.Table) -> list[Any]:
     """Hashable values that are equal for equal keys; NaN equals NaN."""
-    columns = [[_identity(v) for v in _exact(column).to_pylist()] for column in keys.columns]
+    columns = [
+        values if _are_identities(column.type) else map(_identity, values)
+        for column in keys.columns
+        for values in [_exact(column).to_pylist()]
+    ]
     return list(zip(*columns, strict=True))
+
+
+def _are_identities(kind: pa.DataType) -> bool:
+    """Whether values of this type are equal, as Python's, if they are the same key."""
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_string(kind) or types.is_temporal(kind))
 
 
 def _exact(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -155,6 +194,18 @@ def hash_keys(columns: Sequence[pa.ChunkedArray], length: int) -> Hashes:
             values = np.where(np.asarray(pc.is_valid(column)), values, nulls)
         hashes = values
     return hashes
+
+
+def number_keys(columns: Sequence[pa.ChunkedArray], length: int, n: int) -> Int64s:
+    """The hash of each tuple's key modulo ``n``."""
+    if len(columns) == 1 and _are_plain_integers(columns[0]):
+        return number_integers(as_column(columns[0].to_numpy()), n)
+    return (hash_keys(columns, length) % np.uint64(n)).astype(np.int64)
+
+
+def _are_plain_integers(column: pa.ChunkedArray) -> bool:
+    kind = column.type
+    return bool(pa.types.is_integer(kind) and kind != pa.uint64() and column.null_count == 0)
 
 
 def _hash_column(column: pa.ChunkedArray, seed: Hashes) -> Hashes:

@@ -15,11 +15,12 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns.held import as_held
+from windrow.kernels.short_integers import lengthened, shortened
 
 _ALIGNED = 8
-_NARROWEST, _WIDEST = 2**8 - 1, 2**32 - 1
 _LOW, _HELD = b"windrow.low", b"windrow.held"
 """Metadata of a narrowed column: its least value, and how the values are encoded."""
+_STEPS, _ABOVE = b"steps", b"above"
 
 
 def pack_tables(tables: Mapping[str, pa.Table], **meta: Any) -> bytes:
@@ -59,17 +60,11 @@ def _narrowed(table: pa.Table) -> pa.Table:
     for i, (field, column) in enumerate(zip(table.schema, table.columns, strict=True)):
         if field.type != pa.int64() or column.null_count or len(column) == 0:
             continue
-        values = np.asarray(column.to_numpy())
-        low, high = int(values.min()), int(values.max())
-        if high - low > _WIDEST:
+        found = shortened(np.asarray(column.to_numpy()))
+        if found is None:
             continue
-        short, held = values - low, b"above"
-        if high - low > _NARROWEST:
-            steps = np.diff(values, prepend=low)
-            if steps[0] == 0 and steps.min() == 0 and steps.max() < (high - low) >> 8:
-                short, held = steps, b"steps"
-        short = short.astype(np.min_scalar_type(int(short.max())))
-        how = {_LOW: str(low), _HELD: held}
+        short, low, is_steps = found
+        how = {_LOW: str(low), _HELD: _STEPS if is_steps else _ABOVE}
         kind = pa.from_numpy_dtype(short.dtype)
         narrowed[i] = pa.field(field.name, kind, metadata=how), pa.array(short)
     return _replaced(table, narrowed)
@@ -82,9 +77,8 @@ def _widened(table: pa.Table) -> pa.Table:
         if field.metadata is None or _LOW not in field.metadata:
             continue
         short = np.asarray(table.column(i).to_numpy())
-        is_steps = field.metadata[_HELD] == b"steps"
-        values = short.cumsum(dtype=np.int64) if is_steps else short.astype(np.int64)
-        values += int(field.metadata[_LOW])
+        low, is_steps = int(field.metadata[_LOW]), field.metadata[_HELD] == _STEPS
+        values = lengthened(short, low, is_steps)
         widened[i] = pa.field(field.name, pa.int64()), pa.array(values)
     return _replaced(table, widened)
 

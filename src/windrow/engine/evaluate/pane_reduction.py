@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import PIECE, ROWS
-from windrow.engine.columns.key_table import KeyTable
+from windrow.engine.columns.key_table import distinct_keys
 from windrow.engine.columns.storage import ColumnStorage, Stored
 from windrow.engine.evaluate.partials import PartialColumns, lost_of
 from windrow.engine.stages.routes import Route
@@ -137,11 +137,11 @@ class ReducedToPanes(Route):
         return self.then.n
 
     def targets(self, message: Any, instance: int) -> list[Any]:
-        keys = KeyTable(self.query.keys)
-        codes = keys.codes(message)
+        codes, keys = distinct_keys(message, self.query.keys)
         reduction = PaneReduction(self.query, self.pane, self.origin)
-        panes = reduction.over(message, codes, len(keys), self.axis)
-        columns = dict(zip(keys.columns, keys.take(panes.codes), strict=True))
+        panes = reduction.over(message, codes, max(1, len(keys)), self.axis)
+        of_panes = pa.array(panes.codes)
+        columns = {name: keys[name].take(of_panes) for name in self.query.keys}
         columns |= {PIECE: panes.panes, ROWS: panes.rows}
         columns |= {name: stored.values for name, stored in panes.columns.items()}
         return self.then.targets(pa.table(columns), instance)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from windrow.core.models import MappedWindow
 from windrow.engine.columns.control import ARRIVAL, PIECE
-from windrow.engine.columns.key_table import hash_keys
+from windrow.engine.columns.key_table import number_keys
 from windrow.engine.windows.batch import WindowBatch
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.kernels.groups import gather_groups
@@ -56,8 +56,7 @@ def _is_quick_to_take(table: pa.Table) -> bool:
 
 
 def _hashes(table: pa.Table, keys: tuple[str, ...], n: int) -> NDArray[np.int64]:
-    hashes = hash_keys([table[k] for k in keys], len(table))
-    return (hashes % np.uint64(n)).astype(np.int64)
+    return number_keys([table[k] for k in keys], len(table), n)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,25 @@ from windrow.engine.workers.worker import KeyedWorker, Message
 CHUNK = "chunk "
 LEAST_FORGOTTEN = 10_000
 """With fewer keys than this, none are forgotten."""
+
+
+@dataclass(frozen=True)
+class _SortKeys:
+    """What tuples are sorted by: their key codes, the axis, and the columns that break ties.
+
+    It does not refer to its worker. A worker with a log would otherwise refer to itself, and a
+    worker process that does not look for garbage could not forget it.
+    """
+
+    ties: dict[str, ColumnStorage]
+    """The columns that order tuples with the same position on the axis."""
+
+    def __call__(self, codes: Int64s, columns: dict[str, Stored]) -> list[Any]:
+        sorting: list[Any] = [codes, columns[AXIS].values]
+        for name, storage in self.ties.items():
+            values = storage.to_arrow(columns[name])
+            sorting.extend(sort_keys(pa.chunked_array([values])))
+        return sorting
 
 
 class WindowWorker(KeyedWorker):
@@ -60,8 +80,7 @@ class WindowWorker(KeyedWorker):
         self.forgotten = 0
         """How many times keys were forgotten and the others renumbered."""
         self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
-        self.ties = geometry.ties(query, columns)
-        """The columns that order tuples with the same position on the axis."""
+        self.sorting = _SortKeys({n: self.storages[n] for n in geometry.ties(query, columns)})
 
     @abstractmethod
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
@@ -195,7 +214,7 @@ class WindowWorker(KeyedWorker):
             last = self.buffer.axis[np.where(is_held, tail - 1, 0)]
             axis = columns[AXIS].values
             # If something orders ties, a tie may belong before the tuple that is held.
-            is_before = is_held & ((axis <= last) if self.ties else (axis < last))
+            is_before = is_held & ((axis <= last) if self.sorting.ties else (axis < last))
         is_merged = np.isin(codes, codes[is_before]) if is_before.any() else is_before
         for part, put in ((~is_merged, self.buffer.append), (is_merged, self._merge)):
             at = np.flatnonzero(part)
@@ -215,22 +234,15 @@ class WindowWorker(KeyedWorker):
             name: concatenate([self.buffer.columns[name].take(held), column])
             for name, column in columns.items()
         }
-        order = np.lexsort(self._sorting(codes, both)[::-1])
+        order = np.lexsort(self.sorting(codes, both)[::-1])
         self.buffer.replace(keys, codes[order], {n: c.take(order) for n, c in both.items()})
         self.windower.merged(keys)
-
-    def _sorting(self, codes: Int64s, columns: dict[str, Stored]) -> list[Any]:
-        sorting: list[Any] = [codes, columns[AXIS].values]
-        for name in self.ties:
-            values = self.storages[name].to_arrow(columns[name])
-            sorting.extend(sort_keys(pa.chunked_array([values])))
-        return sorting
 
     def _kept_log(self) -> ChunkLog:
         """The log. It is created on first use, with the contents of the buffer."""
         if self.log is None:
             length = self.geometry.model.pane_length if self.geometry.axis == TIME else None
-            self.log = ChunkLog(length, self._sorting)
+            self.log = ChunkLog(length, self.sorting)
             self.log.compact(self.buffer)
         return self.log
 

@@ -25,6 +25,8 @@ from windrow.api import datasets
 
 TABLE = pa.table({"k": ["a", "b", "a", "b"], "t": [30, 10, 40, 20], "x": [1, 2, 3, 4]})
 
+DAY = pa.field("day", pa.string())
+
 
 def write_json(table: pa.Table, path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
@@ -219,3 +221,26 @@ def test_explain_says_what_is_read(
     query.agg(s=wf.sum("x")).explain()
     said = capsys.readouterr().out
     assert "reads    1 file: columns x of 3 where (x > 1), batch by batch" in said
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary("int8", "string")])
+@pytest.mark.parametrize("has_dictionary", [True, False])
+def test_strings_given_as_codes_are_the_same_strings(
+    tmp_path: Path, kind: pa.DataType, has_dictionary: bool
+) -> None:
+    names = pa.array(["a", None, "b", "a", "", None, "c", "b"]).cast(kind)
+    (tmp_path / "day=x").mkdir()
+    table = pa.table({"k": names, "x": range(8)})
+    path = tmp_path / "day=x" / "0.parquet"
+    pq.write_table(table, path, use_dictionary=has_dictionary, row_group_size=3)
+    pq.write_table(table.drop_columns("k"), tmp_path / "day=x" / "1.parquet")
+    dataset = ds.dataset(tmp_path, partitioning="hive", schema=table.schema.append(DAY))
+    for each in (dataset, dataset.filter(pc.field("x") > 2)):
+        source = datasets.DatasetSource(each)
+        plain = source.reading(["k", "x", "day"], None)
+        encoded = plain.encoding(plain.columns)
+        assert encoded.encoded == {"k", "day"}
+        for piece in source.pieces:
+            found = pa.Table.from_batches(encoded.batches(piece))
+            assert pa.types.is_dictionary(found["k"].type)
+            assert found.cast(plain.schema).equals(pa.Table.from_batches(plain.batches(piece)))
