@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -34,10 +35,11 @@ resources = st.builds(Resources, st.sampled_from([1, 2, 3, 4, 8]), st.booleans()
 def planned(draw: st.DrawFn, query: WindowQuery) -> Pattern:
     """The planner's choice, or one of the plans that it has rejected."""
     on, known = draw(resources), draw(statistics())
-    chosen = choose(query, on, known)
+    hinted = replace(query, hints=known)
+    chosen = choose(hinted, on)
     assert chosen.why
-    weighed = weigh(query, on, known)
+    weighed = weigh(hinted, on)
     assert all(0 < p.seconds < math.inf and 0 <= p.held < math.inf for p in weighed)
-    if can_predict(query.hints.or_else(known)):
+    if can_predict(known):
         assert weighed[0].plan == chosen.plan
     return draw(st.just(chosen.pattern) | st.sampled_from([p.plan.pattern for p in weighed]))
