@@ -126,10 +126,9 @@ class Program:
         assert self.process.wait() == 0, self.said.read_text()[-4000:]
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.campaign)])
-def test_driver_killed_again_and_again_at_any_moment(
-    tmp_path: Path, came: Rows, kills: int
-) -> None:
+@pytest.mark.campaign
+def test_driver_killed_again_and_again_at_any_moment(tmp_path: Path, came: Rows) -> None:
+    kills = 10
     bring(came, tmp_path, 5 + 2 * kills)
     names = ["counted", "paned", "joined", "scanned"]
     draw = random.Random(7)

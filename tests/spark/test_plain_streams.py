@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,7 @@ def test_late_rows_and_watermarks_are_the_same_with_either_reader(
     for i, each in enumerate(times):
         rows = [{"k": "ab"[n % 2], "t": t, "x": n} for n, t in enumerate(each)]
         pq.write_table(pa.Table.from_pylist(rows, schema), tmp_path / f"{i}.parquet")
+        os.utime(tmp_path / f"{i}.parquet", (1000 + i, 1000 + i))  # they come in this order
     reader = spark.readStream.schema("k string, t timestamp, x bigint")
     files = reader.option("maxFilesPerTrigger", 1).parquet(str(tmp_path))
     df = files.where("x >= 0").withWatermark("t", "500 milliseconds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import socket
 from collections.abc import Iterator
@@ -110,7 +111,20 @@ def filter_of(dataset: ds.Dataset) -> ds.Expression | None:
 
 
 def _fresh(fragment: Any) -> Any:
-    """The fragment as if nobody had read its file: a dataset keeps what it knows of old files."""
+    """The fragment as if nobody had read its file: a dataset keeps what it knows of old files.
+
+    Its path is absolute: tasks of Spark run in folders of their own.
+    """
+    if isinstance(fragment.filesystem, fs.LocalFileSystem) and not os.path.isabs(fragment.path):
+        groups = {}
+        if isinstance(fragment, ds.ParquetFileFragment):
+            groups["row_groups"] = [group.id for group in fragment.row_groups]
+        return fragment.format.make_fragment(
+            os.path.abspath(fragment.path),
+            fragment.filesystem,
+            fragment.partition_expression,
+            **groups,
+        )
     try:
         return pickle.loads(pickle.dumps(fragment))
     except NOT_PICKLED:

@@ -98,3 +98,23 @@ def test_files_that_only_this_process_can_open_are_refused() -> None:
     dataset = ds.dataset("a.parquet", filesystem=system)
     with pytest.raises(WindrowError, match="open the dataset's files by themselves"):
         split(dataset, cores=1)[0].pack()
+
+
+def test_relative_paths_are_those_of_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tasks of Spark run in folders of their own."""
+    for format in ("parquet", "csv"):
+        (tmp_path / format / "k=1").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / format)
+        table = pa.table({"x": [1, 2, 3]})
+        ds.write_dataset(table, "k=1", format=format, basename_template="{i}." + format)
+        dataset = ds.dataset(".", format=format, partitioning="hive")
+        pieces = pieces_of(dataset)
+        monkeypatch.chdir(tmp_path)
+        assert [piece.path for piece in pieces if isinstance(piece, FilePiece)] == [
+            str(tmp_path / format / "k=1" / f"0.{format}")
+        ]
+        scan = Scan(dataset.schema, ("x", "k"), None, frozenset())
+        found = pa.Table.from_batches(scan.batches(pieces[0], use_threads=False))
+        assert found.to_pydict() == {"x": [1, 2, 3], "k": [1, 1, 1]}
