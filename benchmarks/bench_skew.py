@@ -6,9 +6,10 @@ benchmark; a missed target does not.
 
 ``unequal``: windows cost between 1 and 100 units, few of them much (Pareto). Each window tells when
 it was computed, so that the time from the first to the last can be compared with perfect balance,
-which is the sum of all divided by the number of cores.
+which is the sum of all divided by the number of cores. One key has the most expensive ones.
 
-``keys``: one key has a share of all rows, and each window costs 200 us.
+``keys``: one key has a share of all rows, and a window costs 60 us per row. On two cores, a key farm
+cannot be more than 1.5 times slower than perfect balance if the share is a half.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ CORES = 2
 REPEATS = 3
 UNIT = 400e-6
 """Seconds of work in the cheapest windows of unequal cost."""
-BUSY = 200e-6
-"""Seconds of work in each window of the skewed keys."""
+BUSY = 60e-6
+"""Seconds of work per row in the windows of the skewed keys."""
 
 
 def busy(seconds: float) -> None:
@@ -45,8 +46,8 @@ def busy(seconds: float) -> None:
 def unequal(spark: SparkSession) -> None:
     """Tasks that free cores take, compared with as many tasks as cores."""
     n = 3000
-    costs = np.minimum(100, np.random.default_rng(3).pareto(1.1, n) + 1)
-    table = pa.table({"i": np.arange(n), "k": np.arange(n) % 7, "cost": costs})
+    costs = np.sort(np.minimum(100, np.random.default_rng(3).pareto(1.1, n) + 1))[::-1]
+    table = pa.table({"i": np.arange(n), "k": np.arange(n) // 500, "cost": costs})
     df = spark.createDataFrame(table.to_pandas())
 
     def compute(window: wr.Window) -> dict[str, float]:
@@ -67,7 +68,7 @@ def unequal(spark: SparkSession) -> None:
 
     balance()
     on_demand = min(balance() for _ in range(REPEATS))
-    with mock.patch("windrow.patterns.windows._TASKS_EACH", 1):
+    with mock.patch("windrow.patterns.windows.TASKS_EACH", 1):
         in_turn = min(balance() for _ in range(REPEATS))
     print(f"  windows of unequal cost, a task per core        {in_turn:6.2f}x perfect balance")
     print(f"  the same on demand                              {on_demand:6.2f}x   target 1.15x")
@@ -77,7 +78,7 @@ def keys(spark: SparkSession) -> None:
     """A frequent key whose windows are shared, compared with a key farm."""
     n = 200_000
     draw = np.random.default_rng(5)
-    for share in (0.01, 0.16, 0.5):
+    for share in (0.01, 0.5):
         is_hot = draw.random(n) < share
         key = np.where(is_hot, 0, draw.integers(1, 100, n))
         table = pa.table({"k": key, "t": np.arange(n) * 100, "x": draw.integers(0, 9, n)})
@@ -87,7 +88,7 @@ def keys(spark: SparkSession) -> None:
 
         def result(pattern: Pattern, df: DataFrame = df) -> DataFrame:
             def compute(window: wr.Window) -> dict[str, int]:
-                busy(len(window) * BUSY / 10)
+                busy(len(window) * BUSY)
                 return {"n": len(window)}
 
             query = wr.stream(df).key_by("k").event_time("t").window(wr.TimeWindow("1 s"))
