@@ -8,8 +8,8 @@ benchmark; a missed target does not.
 it was computed, so that the time from the first to the last can be compared with perfect balance,
 which is the sum of all divided by the number of cores. One key has the most expensive ones.
 
-``keys``: one key has a share of all rows, and a window costs 60 us per row. On two cores, a key farm
-cannot be more than 1.5 times slower than perfect balance if the share is a half.
+``keys``: one key has a share of all rows, and a window costs 60 us per row. On two cores, a key
+farm cannot be more than 1.5 times slower than perfect balance if the share is a half.
 """
 
 from __future__ import annotations
