@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyspark
 import pytest
@@ -37,6 +38,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         session = new_session()
     yield session
     session.stop()
+
+
+@pytest.fixture(autouse=True)
+def active_again(request: pytest.FixtureRequest) -> None:
+    """Make the session the active one: a test before may have made another, with other settings."""
+    if "spark" in request.fixturenames:
+        session: Any = request.getfixturevalue("spark")
+        sessions = session._get_j_spark_session_class(session._jvm)
+        sessions.setActiveSession(session._jsparkSession)
 
 
 def new_session() -> SparkSession:
