@@ -1,6 +1,6 @@
 """On a stream the results are the oracle's over all tuples, whatever the pattern and the batches.
 
-Every pattern with each kind of function, over one in six of the window models, and over the rest
+Every pattern with each kind of function, over one in eight of the window models, and over the rest
 in the campaign; levels, keys, delays and how the batches come vary from one to the next.
 """
 
@@ -120,7 +120,7 @@ def run(stream: Stream, model: WindowModel, pattern: Pattern, kind: str, is_time
     assert dropped == lost, what
 
 
-@pytest.mark.parametrize("case", cases(every=6))
+@pytest.mark.parametrize("case", cases(every=8))
 def test_pattern_gives_the_oracles_results(stream: Stream, case: Case) -> None:
     run_all([functools.partial(run, stream, *each, case.kind, True) for each in case.runs()])
 

@@ -11,8 +11,11 @@ import pytest
 
 from windrow.engine.threads import AHEAD, Task, Threads
 
-WAIT = 60
-"""Seconds after which a test that hangs fails."""
+WAIT = 15
+"""Seconds after which a test that hangs fails.
+
+An interrupt that comes just before its thread begins to wait is noticed only then.
+"""
 
 
 def fails(message: str) -> int:
