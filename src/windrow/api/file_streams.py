@@ -123,9 +123,7 @@ class FileStreamSource:
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""
-        from windrow.spark.explain import explain_lowering
-
-        print(explain_lowering(query, self._rows(query), pattern))
+        print(self.decision(query, pattern).explain())
         if with_spark:
             self.to_df(query, pattern, None, ordered=False, observation="explained").explain()
 

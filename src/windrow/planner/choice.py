@@ -1,8 +1,8 @@
 """Chooses how a query runs if the user names no pattern.
 
-Without statistics, rules choose. They ask the first questions of Mencagli 2019, Figure 14: are
+Without hints, rules choose. They ask the first questions of Mencagli 2019, Figure 14: are
 there keys, can the function be decomposed, do windows overlap? From Mencagli 2018, Figure 7, comes
-the question whether a tuple's windows are known when it arrives. With statistics, the plan whose
+the question whether a tuple's windows are known when it arrives. With hints, the plan whose
 predicted time is the shortest is chosen.
 """
 

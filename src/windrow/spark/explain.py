@@ -63,13 +63,6 @@ def decision_of(
     )
 
 
-def explain_lowering(
-    query: WindowQuery, df: DataFrame | SplitRows | FileRows, pattern: Pattern | None
-) -> str:
-    """The window, what is computed, the pattern and its stages, and what runs where."""
-    return decision_of(query, df, pattern).explain()
-
-
 def _streamed(
     query: WindowQuery,
     rows: DataFrame | FileRows,

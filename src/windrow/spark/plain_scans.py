@@ -8,10 +8,11 @@ the same way. Whatever is not certain stays with Spark's reader.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_type
@@ -107,21 +108,16 @@ def _rows(plan: ScanPlan, selected: DataFrame) -> SplitRows:
         StructType.fromJson(json.loads(schema.json()))
         for schema in (relation.dataSchema(), relation.partitionSchema())
     )
-    declared = declared_columns(of_files, of_folders)
-    columns = [plan.names[number] for number in plan.given]
-    filters = FilterTranslator(plan.names, declared)
-    check_columns(columns, of_files, of_folders, declared)
-    condition = all_of([filters.translated(c) for c in plan.conditions])
-    looked_at = list(dict.fromkeys([*columns, *filters.columns]))
-    check_columns(looked_at, of_files, of_folders, declared)
+    read = columns_read(plan, of_files, of_folders)
+    declared, condition = read.declared, read.condition
     folders = frozenset(of_folders.names)
-    dataset = dataset_of(relation.location(), declared, folders & set(looked_at))
+    dataset = dataset_of(relation.location(), declared, folders & set(read.names))
     try:
         pieces = pieces_of(dataset if condition is None else dataset.filter(condition))
     except WindrowError as e:
         raise NotPlain(f"{e.rule}: {e.got}") from e
     wanted = Wanted(
-        schema=pa.schema([declared.field(name) for name in looked_at]),
+        schema=pa.schema([declared.field(name) for name in read.names]),
         of_folders=folders,
         is_calendar_kept=is_calendar_kept(spark),
         is_filtered=condition is not None,
@@ -129,16 +125,42 @@ def _rows(plan: ScanPlan, selected: DataFrame) -> SplitRows:
     int96 = int96_of_certain([p for p in pieces if isinstance(p, FilePiece)], wanted)
     if isinstance(int96, str):
         raise NotPlain(int96)
-    scan = Scan(declared, tuple(dict.fromkeys(columns)), condition).with_int96(int96)
-    if condition is not None and int96 & filters.columns:
+    scan = Scan(declared, tuple(dict.fromkeys(read.given)), condition).with_int96(int96)
+    if condition is not None and int96 & read.of_filters:
         again = FilterTranslator(plan.names, scan.declared)
         scan = replace(scan, filter=all_of([again.translated(c) for c in plan.conditions]))
     splits = tuple(splits_of(scan, pieces, cores_of(spark)))
-    given = Given(tuple(columns), selected.schema)
+    given = Given(tuple(read.given), selected.schema)
     return SplitRows(spark, scan, splits, selected, given=given)
 
 
-def declared_columns(of_files: StructType, of_folders: StructType) -> pa.Schema:
+@dataclass(frozen=True)
+class ColumnsRead:
+    """The columns that a plan reads of its files, and its conditions as a filter."""
+
+    declared: pa.Schema
+    given: list[str]
+    of_filters: set[str]
+    condition: ds.Expression | None
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys([*self.given, *self.of_filters]))
+
+
+def columns_read(plan: ScanPlan, of_files: StructType, of_folders: StructType) -> ColumnsRead:
+    """What a plan reads; raises if a column or a condition is not certain."""
+    declared = _declared_columns(of_files, of_folders)
+    given = [plan.names[number] for number in plan.given]
+    filters = FilterTranslator(plan.names, declared)
+    _check_columns(given, of_files, of_folders, declared)
+    condition = all_of([filters.translated(c) for c in plan.conditions])
+    read = ColumnsRead(declared, given, filters.columns, condition)
+    _check_columns(read.names, of_files, of_folders, declared)
+    return read
+
+
+def _declared_columns(of_files: StructType, of_folders: StructType) -> pa.Schema:
     """The columns that Arrow has types for; a folder's column hides a file's of that name."""
     found: dict[str, pa.DataType] = {}
     for one in (*of_files.fields, *of_folders.fields):
@@ -151,7 +173,7 @@ def declared_columns(of_files: StructType, of_folders: StructType) -> pa.Schema:
     return pa.schema(found.items())
 
 
-def check_columns(
+def _check_columns(
     names: list[str], of_files: StructType, of_folders: StructType, declared: pa.Schema
 ) -> None:
     known = {one.name: one for one in (*of_files.fields, *of_folders.fields)}

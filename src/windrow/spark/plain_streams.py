@@ -25,11 +25,10 @@ from windrow.spark.certain_files import CertainFiles
 from windrow.spark.file_rows import NAMES, FileRows
 from windrow.spark.marks import SPARKS
 from windrow.spark.master import is_connect
-from windrow.spark.plain_filters import FilterTranslator, NotPlain, all_of, items
+from windrow.spark.plain_filters import NotPlain, items
 from windrow.spark.plain_scans import (
-    check_columns,
     check_settings,
-    declared_columns,
+    columns_read,
     is_calendar_kept,
     narrowest,
 )
@@ -120,36 +119,31 @@ def _rows(plan: ScanPlan, selected: DataFrame, delay: int | None) -> FileRows:
         StructType([f for f in schema.fields if (f.name in folders) == is_of_folders])
         for is_of_folders in (False, True)
     )
-    declared = declared_columns(of_files, of_folders)
-    columns = [plan.names[number] for number in plan.given]
-    filters = FilterTranslator(plan.names, declared)
-    check_columns(columns, of_files, of_folders, declared)
-    condition = all_of([filters.translated(c) for c in plan.conditions])
-    looked_at = list(dict.fromkeys([*columns, *filters.columns]))
-    check_columns(looked_at, of_files, of_folders, declared)
-    if any(pa.types.is_timestamp(declared.field(name).type) for name in filters.columns):
+    read = columns_read(plan, of_files, of_folders)
+    declared, condition = read.declared, read.condition
+    if any(pa.types.is_timestamp(declared.field(name).type) for name in read.of_filters):
         raise NotPlain("a filter has a timestamp, which files may have in two forms")
-    read = [declared.field(name) for name in folders if name in looked_at]
-    for one in read:
+    folders_read = [declared.field(name) for name in folders if name in read.names]
+    for one in folders_read:
         if one.type not in _OF_FOLDERS:
             raise NotPlain(f"PyArrow may take column {one.name!r} of folders otherwise")
     wanted = Wanted(
-        schema=pa.schema([declared.field(name) for name in looked_at]),
-        of_folders=frozenset(one.name for one in read),
+        schema=pa.schema([declared.field(name) for name in read.names]),
+        of_folders=frozenset(one.name for one in folders_read),
         is_calendar_kept=is_calendar_kept(spark),
         is_filtered=condition is not None,
     )
-    hive = ds.partitioning(pa.schema(read), flavor="hive") if read else None
+    hive = ds.partitioning(pa.schema(folders_read), flavor="hive") if folders_read else None
     options = {n: v for n, v in _options(source).items() if n.lower() in _LISTING}
     return FileRows(
         spark,
-        Scan(declared, tuple(dict.fromkeys(columns)), condition),
+        Scan(declared, tuple(dict.fromkeys(read.given)), condition),
         Folder(fs.LocalFileSystem(), path, ds.ParquetFileFormat(), hive),
         address,
         options,
         CertainFiles(wanted),
         delay,
-        given=Given(tuple(columns), selected.schema),
+        given=Given(tuple(read.given), selected.schema),
     )
 
 

@@ -21,7 +21,7 @@ from windrow.planner.decision import Decision
 from windrow.spark import bounded, streaming
 from windrow.spark.checkpoint import refuse_other_checkpoint, refuse_workers_checkpoint
 from windrow.spark.cores import cores_of
-from windrow.spark.explain import decision_of, explain_lowering
+from windrow.spark.explain import decision_of
 from windrow.spark.file_rows import FileRows
 from windrow.spark.given_session import check_session
 from windrow.spark.readers import reading_of, scan_of
@@ -114,7 +114,7 @@ class DataFrameSource:
 
     def explain(self, query: WindowQuery, pattern: Pattern | None, *, with_spark: bool) -> None:
         """Print what will run and why, then Spark's own plan if it is wanted."""
-        print(explain_lowering(query, self.df, pattern))
+        print(self.decision(query, pattern).explain())
         if with_spark:
             # A name that no query before it has taken.
             observation = "explained" if self.df.isStreaming else None
