@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,7 +53,10 @@ def test_inspect_refuses_a_folder_that_is_no_checkpoint(
 
 
 def test_check_finds_nothing_wrong_with_a_session_that_is_right(spark: SparkSession) -> None:
+    log = logging.getLogger("windrow")
+    level = log.level
     findings = {finding.what: finding for finding in check_spark(None)}
+    assert log.level == level, "the log goes on as before"
     assert [f for f in findings.values() if f.is_problem] == []
     assert {"session", "tasks", "settings", "executors"} < findings.keys()
     assert "windows are right" in findings["bounded query"].found

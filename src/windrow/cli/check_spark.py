@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -71,9 +72,9 @@ def _cores(spark: SparkSession) -> Finding:
 
 def _settings(spark: SparkSession) -> Iterator[Finding]:
     """What streams need and the session lacks; Windrow sets it, so it is no problem."""
-    logging.getLogger("windrow").setLevel(logging.ERROR)
     try:
-        changes = wr.configure(spark)
+        with _unlogged():
+            changes = wr.configure(spark)
     except wr.WindrowError as error:
         yield Finding("settings", error.got or error.rule, error.hint)
         return
@@ -82,6 +83,18 @@ def _settings(spark: SparkSession) -> Iterator[Finding]:
     for name, (old, new) in changes.items():
         remedy = f"streams set it to {new}; wr.configure(spark) does so up front"
         yield Finding("settings", f"{name} is {old or 'not set'}", remedy, is_fine=True)
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep what is told as a finding out of the log."""
+    log = logging.getLogger("windrow")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 def _executors(spark: SparkSession) -> Iterator[Finding]:
