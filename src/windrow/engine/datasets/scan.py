@@ -12,6 +12,8 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from windrow.core.errors import WindrowError
+from windrow.engine.columns.held import cast
+from windrow.engine.datasets.filters import columns_of, kept
 from windrow.engine.datasets.pieces import FilePiece, Piece, TablePiece
 from windrow.engine.datasets.types import converted, fits, spark_type
 
@@ -110,6 +112,13 @@ class Scan:
             for batch in self._opened(piece, use_threads, at_once):
                 yield self._converted(batch)
 
+    @cached_property
+    def _filters(self) -> tuple[str, ...] | None:
+        """The columns that the filter looks at; None if only PyArrow's scanner can tell."""
+        if self.filter is None:
+            return ()
+        return columns_of(self.filter, self._scanned_schema()) or None
+
     def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The columns in their order, with their types."""
         columns = [
@@ -123,7 +132,7 @@ class Scan:
     ) -> Iterator[pa.RecordBatch]:
         fragment = piece.fragment
         if piece.is_parquet:
-            if self.filter is None and not _is_encrypted(fragment.format):
+            if self._filters is not None:
                 return self._streamed(piece, use_threads, at_once)
             if self.int96:
                 fragment = _with_microseconds(fragment)
@@ -142,7 +151,7 @@ class Scan:
         options: dict[str, Any] = {}
         if isinstance(fragment, ds.Fragment):
             options["schema"] = self._scanned_schema()
-        if isinstance(fragment, ds.ParquetFileFragment) and not _is_encrypted(fragment.format):
+        if isinstance(fragment, ds.ParquetFileFragment):
             options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
                 use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False
             )
@@ -187,41 +196,56 @@ class Scan:
         ):
             self._check(piece, file.schema_arrow)
             _check_calendar(piece, file.metadata, self.schema)
-            names = [n for n in self.columns if n in file.schema_arrow.names and n not in known]
-            groups = piece.row_groups
-            if groups is None:
-                groups = tuple(g.id for g in fragment.row_groups)
+            needed = dict.fromkeys((*self.columns, *(self._filters or ())))
+            names = [n for n in needed if n in file.schema_arrow.names and n not in known]
+            groups = self._row_groups(piece)
+            read: Iterator[pa.RecordBatch | int]
             if not names:
-                yield from self._constants(file.metadata, groups, known)
-                return
-            if at_once:
-                found = file.read_row_groups(list(groups), names, use_threads=use_threads)
+                read = _counted(file.metadata, groups)
+            elif at_once:
+                found = file.read_row_groups(groups, names, use_threads=use_threads)
                 read = iter(found.to_batches())
             else:
-                read = file.iter_batches(_ROWS, list(groups), names, use_threads=use_threads)
+                read = file.iter_batches(_ROWS, groups, names, use_threads=use_threads)
             for batch in read:
-                columns = [
-                    batch[name] if name in names else self._constant(name, known, len(batch))
-                    for name in self.columns
-                ]
-                yield pa.RecordBatch.from_arrays(columns, names=list(self.columns))
+                yield self._filtered(batch, known)
 
-    def _constants(
-        self, metadata: pq.FileMetaData, groups: tuple[int, ...], known: dict[str, Any]
-    ) -> Iterator[pa.RecordBatch]:
-        """The rows of a file that has none of the columns."""
-        left = sum(metadata.row_group(g).num_rows for g in groups)
-        while left > 0:
-            n = min(left, _ROWS)
-            columns = [self._constant(name, known, n) for name in self.columns]
-            yield pa.RecordBatch.from_arrays(columns, names=list(self.columns))
-            left -= n
+    def _row_groups(self, piece: FilePiece) -> list[int]:
+        """The row groups of a piece, without those that the filter rules out."""
+        fragment = piece.fragment
+        if piece.row_groups is not None:
+            fragment = fragment.subset(row_group_ids=list(piece.row_groups))
+        if self.filter is not None:
+            fragment = fragment.subset(filter=self.filter, schema=self.declared)
+        return [group.id for group in fragment.row_groups]
 
-    def _constant(self, name: str, known: dict[str, Any], n: int) -> pa.Array:
-        """A column that the file does not have: its folder's name tells it, or it is null."""
-        kind = self.schema.field(name).type
-        value = known.get(name)
-        return pa.nulls(n, kind) if value is None else pa.repeat(pa.scalar(value, kind), n)
+    def _filtered(self, batch: pa.RecordBatch | int, known: dict[str, Any]) -> pa.RecordBatch:
+        """The columns of the rows that meet the filter, of a batch or a number of rows."""
+        found: dict[str, pa.Array] = {}
+        if isinstance(batch, pa.RecordBatch):
+            found = dict(zip(batch.schema.names, batch.columns, strict=True))
+        n = batch if isinstance(batch, int) else len(batch)
+
+        def column(name: str, kind: pa.DataType) -> pa.Array:
+            # A file may lack a column: its folder's name tells it, or it is null.
+            if name in found:
+                return found[name]
+            value = known.get(name)
+            return pa.nulls(n, kind) if value is None else pa.repeat(pa.scalar(value, kind), n)
+
+        columns = [column(f.name, f.type) for f in self.schema]
+        rows = pa.RecordBatch.from_arrays(columns, names=list(self.columns))
+        if self.filter is None:
+            return rows
+        declared = self._scanned_schema()
+        looked_at = {}
+        for name in self._filters or ():
+            kind = declared.field(name).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            looked_at[name] = cast(column(name, kind), kind)
+        mask = kept(self.filter, looked_at)
+        # Arrow filters no views, so columns have their final types before.
+        return rows if mask.true_count == n else self._converted(rows).filter(mask)
 
     def _check(self, piece: FilePiece, found: pa.Schema) -> None:
         """Raise an error if the file has a column of another type."""
@@ -276,11 +300,12 @@ def _with_microseconds(fragment: ds.ParquetFileFragment) -> ds.ParquetFileFragme
     )
 
 
-def _is_encrypted(format: ds.ParquetFileFormat) -> bool:
-    options = format.default_fragment_scan_options
-    return (
-        options.parquet_decryption_config is not None or options.decryption_properties is not None
-    )
+def _counted(metadata: pq.FileMetaData, groups: Sequence[int]) -> Iterator[int]:
+    """The rows of row groups, as numbers of a few at a time."""
+    left = sum(metadata.row_group(g).num_rows for g in groups)
+    while left > 0:
+        yield min(left, _ROWS)
+        left -= _ROWS
 
 
 def _check_calendar(piece: FilePiece, metadata: pq.FileMetaData, schema: pa.Schema) -> None:
