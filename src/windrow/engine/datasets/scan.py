@@ -15,10 +15,14 @@ from windrow.core.errors import WindrowError
 from windrow.engine.columns.held import cast
 from windrow.engine.datasets.filters import columns_of, kept
 from windrow.engine.datasets.pieces import FilePiece, Piece, TablePiece
+from windrow.engine.datasets.sizes import bytes_of_row_groups
 from windrow.engine.datasets.types import converted, fits, spark_type
 
 _ROWS = 131_072
 """Rows that are read at once."""
+_BYTES = 16 << 20
+"""Fewer rows are read at once if they would have more bytes."""
+_FEWEST_ROWS = 64
 _INSTANT = pa.timestamp("us", "UTC")
 _CODES = pa.dictionary(pa.int32(), pa.string())
 _BUFFER = 1 << 20
@@ -119,6 +123,11 @@ class Scan:
             return ()
         return columns_of(self.filter, self._scanned_schema()) or None
 
+    @property
+    def looked_at(self) -> dict[str, None]:
+        """The columns that are read: those that are given and those of the filter."""
+        return dict.fromkeys((*self.columns, *(self._filters or ())))
+
     def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The columns in their order, with their types."""
         columns = [
@@ -196,8 +205,7 @@ class Scan:
         ):
             self._check(piece, file.schema_arrow)
             _check_calendar(piece, file.metadata, self.schema)
-            needed = dict.fromkeys((*self.columns, *(self._filters or ())))
-            names = [n for n in needed if n in file.schema_arrow.names and n not in known]
+            names = [n for n in self.looked_at if n in file.schema_arrow.names and n not in known]
             groups = self._row_groups(piece)
             read: Iterator[pa.RecordBatch | int]
             if not names:
@@ -206,7 +214,8 @@ class Scan:
                 found = file.read_row_groups(groups, names, use_threads=use_threads)
                 read = iter(found.to_batches())
             else:
-                read = file.iter_batches(_ROWS, groups, names, use_threads=use_threads)
+                rows = self._rows_at_once(file.metadata, groups)
+                read = file.iter_batches(rows, groups, names, use_threads=use_threads)
             for batch in read:
                 yield self._filtered(batch, known)
 
@@ -218,6 +227,14 @@ class Scan:
         if self.filter is not None:
             fragment = fragment.subset(filter=self.filter, schema=self.declared)
         return [group.id for group in fragment.row_groups]
+
+    def _rows_at_once(self, metadata: pq.FileMetaData, groups: Sequence[int]) -> int:
+        """How many rows are read at once, given the row group with the widest rows."""
+        columns = self.looked_at.keys() - self.encoded
+        sizes = bytes_of_row_groups(metadata, groups, columns)
+        rows = (metadata.row_group(group).num_rows for group in groups)
+        width = max((size / n for size, n in zip(sizes, rows, strict=True) if n), default=0)
+        return max(min(_FEWEST_ROWS, _ROWS), min(_ROWS, int(_BYTES / max(1, width))))
 
     def _filtered(self, batch: pa.RecordBatch | int, known: dict[str, Any]) -> pa.RecordBatch:
         """The columns of the rows that meet the filter, of a batch or a number of rows."""
@@ -238,12 +255,12 @@ class Scan:
         if self.filter is None:
             return rows
         declared = self._scanned_schema()
-        looked_at = {}
+        compared = {}
         for name in self._filters or ():
             kind = declared.field(name).type
             kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-            looked_at[name] = cast(column(name, kind), kind)
-        mask = kept(self.filter, looked_at)
+            compared[name] = cast(column(name, kind), kind)
+        mask = kept(self.filter, compared)
         # Arrow filters no views, so columns have their final types before.
         return rows if mask.true_count == n else self._converted(rows).filter(mask)
 

@@ -130,7 +130,7 @@ def test_rows_with_views_are_filtered(tmp_path: Path) -> None:
     assert windows(found) == windows(expected)
 
 
-class Keys(encryption.KmsClient):
+class Keys(encryption.KmsClient):  # type: ignore[misc]
     """A service that has the keys, as far as a test needs one."""
 
     def __init__(self, config: encryption.KmsConnectionConfig) -> None:
