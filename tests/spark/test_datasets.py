@@ -19,6 +19,7 @@ from tests.spark.results import plain
 from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.engine.datasets import splits
+from windrow.spark import splits as tasks
 
 pytestmark = pytest.mark.spark
 
@@ -165,6 +166,28 @@ def test_joins_of_datasets_and_dataframes(spark: SparkSession, folder: Path) -> 
     assert pairs(few, few) == expected
     assert pairs(few, rows) == expected
     assert pairs(rows, few) == expected
+
+
+def test_large_tables_in_memory_are_sent_to_the_tasks_that_read_them(
+    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset, df = both(spark, folder)
+    few = ds.dataset(dataset.to_table(columns=["k", "t", "seq"]))
+
+    def results(data: Any) -> list[Any]:
+        rows = wr.stream(data).key_by("k").window(wr.CountWindow(7, 2)).agg(s=wf.collect("seq"))
+        return rows_of(rows.using(wr.KeyFarm(2)).to_df(spark))
+
+    monkeypatch.setattr(splits, "_LEAST", 500)
+    by_all = results(few)
+    monkeypatch.setattr(tasks, "_MOST_TO_ALL", 0)
+    placed = wr.stream(few).window(wr.CountWindow(300)).agg(s=wf.collect("seq"))
+    (row,) = placed.using(wr.WinSeq()).to_df(spark).collect()
+    assert row["s"] == dataset.to_table(columns=["seq"])["seq"].to_pylist()
+    assert results(few) == by_all
+    query = wr.stream(df).key_by("k").event_time("t").window(SLIDING).agg(n=wf.count("seq"))
+    found = rows_of(query.using(wr.KeyFarm(2)).to_df())
+    assert found == rows_of(query.to_df())
 
 
 def test_a_dataset_is_not_joined_with_a_stream_or_a_table_with_a_dataframe(

@@ -27,7 +27,7 @@ from windrow import functions as wf
 from windrow.engine.datasets import splits
 from windrow.spark.plain_scans import plain_scan
 from windrow.spark.settings import COLUMNAR_SCAN
-from windrow.spark.splits import SplitRows
+from windrow.spark.splits import SplitRows, handed
 
 pytestmark = pytest.mark.spark
 
@@ -82,8 +82,7 @@ def as_tasks_read(df: DataFrame, names: list[str]) -> pa.Table:
     """What tasks hand to a query, read here; the DataFrame must be a plain scan."""
     found = plain_scan(df, names)
     assert isinstance(found, SplitRows), found
-    numbers = pa.record_batch({"id": pa.array(range(len(found.splits)))})
-    batches = list(found.task(lambda read: read)(iter([numbers])))
+    batches = list(handed(found.splits, found.handing))
     schema = batches[0].schema if batches else None
     return pa.Table.from_batches(batches, schema).select(names) if schema else pa.table({})
 

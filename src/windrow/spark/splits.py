@@ -8,14 +8,20 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from windrow.engine.datasets.scan import Scan
 from windrow.engine.datasets.splits import Split
+from windrow.spark.slots import slots_in_order
 
+_MOST_TO_ALL = 1 << 20
+"""Bytes of splits that all tasks are sent; if there are more, each is sent its own.
+
+That costs an exchange, so it is for tables in memory and for very many files.
+"""
 MapBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
@@ -114,18 +120,30 @@ class SplitRows(ScannedRows):
 
     def mapInArrow(self, function: MapBatches, schema: str) -> DataFrame:
         """What the function makes of each split's rows, one task per split, in their order."""
+        packed = [split.pack() for split in self.splits]
+        if sum(map(len, packed)) > _MOST_TO_ALL:
+            rows = self._with_origin(self._placed(packed), F.lit(0), F.lit(b""))
+            placed = rows.repartition(len(packed), "slot")
+            return placed.mapInArrow(ReadPlanned(function, self.handing), schema)
         n = len(self.splits)
-        numbers = self.sparkSession.range(0, n, 1, max(1, n))
-        if self.origin is not None:
-            # No row of it is read. But Spark sees which files the results come from: it refuses to
-            # overwrite a table with them, and computes cached results anew once the files change.
-            nothing = self.origin.where(F.lit(False)).select(F.lit(0).cast("bigint").alias("id"))
-            numbers = numbers.unionAll(nothing)
-        return numbers.mapInArrow(self.task(function), schema)
+        numbers = self.sparkSession.range(0, n, 1, max(1, n)).toDF("number")
+        rows = self._with_origin(numbers, F.lit(0).cast("bigint"))
+        return rows.mapInArrow(ReadSplits(tuple(packed), function, self.handing), schema)
 
-    def task(self, function: MapBatches) -> ReadSplits:
-        """What the tasks run, given the numbers of their splits."""
-        return ReadSplits(tuple(split.pack() for split in self.splits), function, self.handing)
+    def _placed(self, packed: list[bytes]) -> DataFrame:
+        """A row for each split, with a slot that puts it into a partition of its own."""
+        slots = pa.array(slots_in_order(len(packed)), pa.int32())
+        return self.sparkSession.createDataFrame(pa.table({"slot": slots, "split": packed}))
+
+    def _with_origin(self, rows: DataFrame, *nothing: Column) -> DataFrame:
+        """The rows, and none of those of the origin, in the form of these columns.
+
+        So Spark sees which files the results come from: it refuses to overwrite a table with them,
+        and computes cached results anew once the files change.
+        """
+        if self.origin is None:
+            return rows
+        return rows.unionAll(self.origin.where(F.lit(False)).select(*nothing))
 
 
 @dataclass(frozen=True)
@@ -140,6 +158,18 @@ class ReadSplits:
         numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
         splits = (Split.unpack(self.splits[number]) for number in numbers)
         return self.function(handed(splits, self.handing))
+
+
+@dataclass(frozen=True)
+class ReadPlanned:
+    """Reads the splits that a task is given, and hands their rows to a function."""
+
+    function: MapBatches
+    handing: Handing | None = None
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        packed = (split for batch in batches for split in batch.column(1).to_pylist())
+        return self.function(handed(map(Split.unpack, packed), self.handing))
 
 
 def handed(splits: Iterable[Split], handing: Handing | None) -> Iterator[pa.RecordBatch]:

@@ -74,7 +74,8 @@ def _rows_of(piece: Piece) -> int:
     if piece.row_groups is None:
         return rows
     metadata = piece.fragment.metadata
-    return sum(metadata.row_group(i).num_rows for i in piece.row_groups)
+    first, last = piece.rows_of(sum(metadata.row_group(i).num_rows for i in piece.row_groups))
+    return last - first
 
 
 def _bytes_of(piece: Piece) -> float:
@@ -85,7 +86,7 @@ def _bytes_of(piece: Piece) -> float:
         return float(piece.stamp.size)
     metadata = piece.fragment.metadata
     sizes = [metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)]
-    own: int = sum(sizes[i] for i in piece.row_groups)
+    own = sum(sizes[i] for i in piece.row_groups) / piece.part[1]
     return float(piece.stamp.size * own / max(1, sum(sizes)))
 
 

@@ -124,6 +124,11 @@ class Scan:
         return columns_of(self.filter, self._scanned_schema()) or None
 
     @property
+    def reads_pages(self) -> bool:
+        """Whether Parquet files are read page by page, and not by PyArrow's scanner."""
+        return self._filters is not None
+
+    @property
     def looked_at(self) -> dict[str, None]:
         """The columns that are read: those that are given and those of the filter."""
         return dict.fromkeys((*self.columns, *(self._filters or ())))
@@ -141,7 +146,7 @@ class Scan:
     ) -> Iterator[pa.RecordBatch]:
         fragment = piece.fragment
         if piece.is_parquet:
-            if self._filters is not None:
+            if self.reads_pages:
                 return self._streamed(piece, use_threads, at_once)
             if self.int96:
                 fragment = _with_microseconds(fragment)
@@ -214,9 +219,10 @@ class Scan:
                 found = file.read_row_groups(groups, names, use_threads=use_threads)
                 read = iter(found.to_batches())
             else:
-                rows = self._rows_at_once(file.metadata, groups)
-                read = file.iter_batches(rows, groups, names, use_threads=use_threads)
-            for batch in read:
+                most = self._rows_at_once(file.metadata, groups)
+                read = file.iter_batches(most, groups, names, use_threads=use_threads)
+            rows = sum(file.metadata.row_group(group).num_rows for group in groups)
+            for batch in _within(read, *piece.rows_of(rows)):
                 yield self._filtered(batch, known)
 
     def _row_groups(self, piece: FilePiece) -> list[int]:
@@ -315,6 +321,21 @@ def _with_microseconds(fragment: ds.ParquetFileFragment) -> ds.ParquetFileFragme
         fragment.partition_expression,
         [g.id for g in fragment.row_groups],
     )
+
+
+def _within(
+    batches: Iterator[pa.RecordBatch | int], first: int, last: int
+) -> Iterator[pa.RecordBatch | int]:
+    """The rows from the first to the one before the last; those before must be read, too."""
+    seen = 0
+    for batch in batches:
+        n = batch if isinstance(batch, int) else len(batch)
+        low, high = max(first - seen, 0), min(last - seen, n)
+        if low < high:
+            yield high - low if isinstance(batch, int) else batch.slice(low, high - low)
+        seen += n
+        if seen >= last:
+            return
 
 
 def _counted(metadata: pq.FileMetaData, groups: Sequence[int]) -> Iterator[int]:
