@@ -137,13 +137,13 @@ def _rows(plan: ScanPlan, selected: DataFrame, delay: int | None) -> FileRows:
     options = {n: v for n, v in _options(source).items() if n.lower() in _LISTING}
     return FileRows(
         spark,
-        Scan(declared, tuple(dict.fromkeys(read.given)), condition),
+        Scan(declared, read.sources, condition),
         Folder(fs.LocalFileSystem(), path, ds.ParquetFileFormat(), hive),
         address,
         options,
         CertainFiles(wanted),
         delay,
-        given=Given(tuple(read.given), selected.schema),
+        given=Given(read.given, selected.schema),
     )
 
 

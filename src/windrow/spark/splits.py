@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from windrow.engine.datasets.scan import Scan
 from windrow.engine.datasets.splits import Split
+from windrow.spark.made_columns import Made
 from windrow.spark.slots import slots_in_order
 
 _MOST_TO_ALL = 1 << 20
@@ -29,18 +30,18 @@ MapBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 class Handing:
     """Makes the columns that Spark's reader would hand to Python of those that are read."""
 
-    sources: tuple[str, ...]
-    """The column that each is made of."""
+    made: tuple[Made, ...]
     schema: pa.Schema
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        found = [made(batch[made.source]) for made in self.made]
         fields = [
-            f.with_type(batch[source].type) if _is_encoded(batch[source], f.type) else f
-            for source, f in zip(self.sources, self.schema, strict=True)
+            f.with_type(column.type) if _is_encoded(column, f.type) else f
+            for column, f in zip(found, self.schema, strict=True)
         ]
         columns = [
-            batch[source] if batch[source].type == field.type else batch[source].cast(field.type)
-            for source, field in zip(self.sources, fields, strict=True)
+            column if column.type == field.type else column.cast(field.type)
+            for column, field in zip(found, fields, strict=True)
         ]
         return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
@@ -49,14 +50,24 @@ class Handing:
 class Given:
     """The columns of a DataFrame over files, as Spark's reader gives them."""
 
-    sources: tuple[str, ...]
-    """The column of the scan that each is."""
+    made: tuple[Made, ...]
+    """What each is made of."""
     schema: StructType
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The column of the scan that each is made of."""
+        return tuple(made.source for made in self.made)
+
+    def describe(self) -> str:
+        """What is computed, in words."""
+        texts = dict.fromkeys(made.operations[-1].text for made in self.made if made.operations)
+        return f", and {', '.join(texts)} of them" if texts else ""
 
     def handing(self, spark: SparkSession) -> Handing:
         """What makes them, in tasks."""
         zone = spark.conf.get("spark.sql.session.timeZone")
-        return Handing(self.sources, to_arrow_schema(self.schema, timezone=zone))
+        return Handing(self.made, to_arrow_schema(self.schema, timezone=zone))
 
 
 @dataclass(frozen=True)
@@ -116,7 +127,8 @@ class SplitRows(ScannedRows):
         """What is read, in words."""
         n = len(self.splits)
         read = self.scan.describe([piece for split in self.splits for piece in split.pieces])
-        return f"{read}; {n} task{'s' * (n != 1)} read{'s' * (n == 1)} with PyArrow"
+        made = "" if self.given is None else self.given.describe()
+        return f"{read}{made}; {n} task{'s' * (n != 1)} read{'s' * (n == 1)} with PyArrow"
 
     def mapInArrow(self, function: MapBatches, schema: str) -> DataFrame:
         """What the function makes of each split's rows, one task per split, in their order."""
