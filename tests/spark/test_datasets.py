@@ -227,10 +227,15 @@ def test_files_that_go_or_change_before_they_are_read_are_named(
     gone, other = copy / "p=1" / "1.parquet", copy / "p=0" / "0.parquet"
     first, second = query.to_df(spark), query.to_df(spark)
     content = gone.read_bytes()
+    gone.write_bytes(content[:-100])
+    told = refused(query, spark, tmp_path / "results")
+    assert "cannot be read on host" in told
+    assert "1.parquet" in told
     gone.unlink()
     with pytest.raises(Exception, match=r"not found on host .*1\.parquet"):
         first.collect()
     gone.write_bytes(content)
+    shutil.rmtree(tmp_path / "results", ignore_errors=True)
     with pytest.raises(Exception, match=r"has changed since the query was planned; got .*1\.parq"):
         second.collect()
     pq.write_table(pa.table({"k": ["text"], "t": [1]}), other)

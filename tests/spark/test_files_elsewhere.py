@@ -1,4 +1,4 @@
-"""Files on other file systems: a stand-in for S3 on this machine, and one that only a driver has."""
+"""Files on other file systems: a stand-in for S3, and one that only a driver has."""
 
 from __future__ import annotations
 

@@ -86,11 +86,14 @@ def source_of(data: object, step: str) -> Source:
 
         found = TableSource.of(data)
     if found is None:
+        hint = "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df)."
+        if type(data).__name__ == "RecordBatchReader":
+            hint = "its rows can be read only once: take them into memory with reader.read_all()."
         raise WindrowError(
             f"{step} takes a Spark DataFrame, a PyArrow table or dataset, or a dict of "
             "NumPy arrays",
             type(data).__name__,
-            "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df).",
+            hint,
         )
     return found
 

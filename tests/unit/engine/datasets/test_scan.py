@@ -255,6 +255,15 @@ def test_a_column_of_another_type_in_one_file_is_named(tmp_path: Path, format: s
         windows(wr.scan(tmp_path, format))
 
 
+@pytest.mark.parametrize("format", ["csv", "json"])
+def test_text_where_other_files_have_numbers_is_named(tmp_path: Path, format: str) -> None:
+    WRITE[format](TABLE, tmp_path / f"a.{format}")
+    WRITE[format](TABLE.set_column(2, "x", pa.array(list("1b34"))), tmp_path / f"b.{format}")
+    query = wr.scan(tmp_path, format)
+    with pytest.raises(wr.WindrowError, match=r"cannot be read on host .*/b\."):
+        windows(query)
+
+
 def test_a_narrower_column_in_one_file_is_widened(tmp_path: Path) -> None:
     pq.write_table(TABLE.slice(0, 2), tmp_path / "a.parquet")
     narrow = TABLE.slice(2).set_column(2, "x", pa.array([3, 4], pa.int8()))
