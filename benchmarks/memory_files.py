@@ -29,7 +29,6 @@ from windrow import functions as wf
 from windrow.core import WindowModel
 
 ROWS = 60_000_000
-BATCH = 1_000_000
 LIMIT_GIB = 1.0
 MODELS: dict[str, WindowModel] = {
     "time": wr.TimeWindow("1 s", "10 ms"),
@@ -40,17 +39,11 @@ MODELS: dict[str, WindowModel] = {
 def write(path: Path) -> None:
     """A file with one row group; values are random, so that nothing makes them smaller."""
     rng = np.random.default_rng(1)
-    fields = [("k", pa.int64()), ("t", pa.timestamp("us")), *((n, pa.float64()) for n in "xyz")]
-    schema = pa.schema(fields)
-    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=["k"]) as writer:
-        for first in range(0, ROWS, BATCH):
-            columns = [
-                pa.array(rng.integers(0, 100, BATCH)),
-                pa.array(np.arange(first, first + BATCH), pa.timestamp("us")),
-                *(pa.array(rng.random(BATCH)) for _ in "xyz"),
-            ]
-            writer.write_batch(pa.record_batch(columns, schema=schema), ROWS)
-    assert pq.ParquetFile(path).num_row_groups == 1
+    times = pa.array(np.arange(ROWS), pa.timestamp("us"))
+    columns = {"k": pa.array(rng.integers(0, 100, ROWS, np.int8)).cast(pa.int64()), "t": times}
+    columns |= {name: pa.array(rng.random(ROWS)) for name in "xyz"}
+    table = pa.table(columns)
+    pq.write_table(table, path, ROWS, compression="none", use_dictionary=["k"])
 
 
 def main(model: str) -> None:

@@ -38,7 +38,9 @@ def sampled(
     """
     if scan.filter is not None or sum(map(_bytes_of, pieces)) < LEAST_BYTES:
         return UNKNOWN
-    chosen = [pieces[i] for i in np.unique(np.linspace(0, len(pieces) - 1, _PIECES).astype(int))]
+    # Other parts of row groups begin behind rows that would have to be read first.
+    quick = [p for p in pieces if not isinstance(p, FilePiece) or p.part[0] == 0]
+    chosen = [quick[i] for i in np.unique(np.linspace(0, len(quick) - 1, _PIECES).astype(int))]
     wanted = [*query.keys, *([query.time] if query.time else [])]
     narrow = scan.only(*dict.fromkeys(names[name] for name in wanted))
     pool = ThreadPoolExecutor(_PIECES)
