@@ -19,7 +19,7 @@ TABLE = pa.table({"t": [1], "flag": [True]})
 Description = dict[str, Any]
 
 
-def model(**own: Any) -> type[wr.WindowModel]:
+def model(**own: Any) -> Any:
     """A model of a user's own with a flag and these further fields, each with its default."""
     lists = {name: field(default_factory=v.copy) for name, v in own.items() if type(v) is list}
     made: dict[str, Any] = {
@@ -104,7 +104,7 @@ def test_so_does_a_pattern_with_a_new_field(inner: bool) -> None:
         )
 
 
-def term(**own: Any) -> type[wr.Term]:
+def term(**own: Any) -> Any:
     def columns(self: Any, side: int) -> tuple[str, ...]:
         return ("flag",)
 

@@ -148,7 +148,7 @@ def test_state_of_another_stage_is_refused() -> None:
 def test_a_query_with_a_new_field_that_has_a_default_goes_on() -> None:
     window = {**QUERY["window"], "origin": 0}
     loaded(stored(), {"window": window, "defaults": {"window": {"origin": 0}}})
-    with pytest.raises(wr.WindrowError, match="window.origin: was 0, is 1"):
+    with pytest.raises(wr.WindrowError, match=r"window\.origin: was 0, is 1"):
         loaded(stored(), {"window": {**window, "origin": 1}, "defaults": {"window": {"origin": 0}}})
 
 
