@@ -60,6 +60,12 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
     With positions, an order-sensitive function such as ``first`` can be Commutative.
     """
 
+    gives_newest: ClassVar[bool] = False
+    """Whether the result over the event time is that of the window's newest row, as a maximum is.
+
+    Then it keeps up with the watermark of a stream, so a query behind can take it as event time.
+    """
+
     def __init__(self, *columns: str) -> None:
         for column in columns:
             if isinstance(column, str) and not column:
