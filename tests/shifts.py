@@ -46,7 +46,8 @@ class ShiftWindow(wr.MappedWindow):
         """The last shift with this bound at or before each position."""
         n = len(bounds)
         each = [(position - bound) // self.day * n + s for s, bound in enumerate(bounds)]
-        return np.max(each, axis=0)
+        last: Int64s = np.max(each, axis=0)
+        return last
 
     def bounds(self, ids: Int64s) -> tuple[Int64s, Int64s]:
         days, shifts = np.divmod(ids, len(self.starts))
@@ -100,8 +101,8 @@ class ShiftWindower(Windower):
             found += [(key, i, a, b) for i, a, b in zip(over, *cuts, strict=True)]
             own = self.share.last_hosted(np.broadcast_to(self.shifts[key], len(last)), last)
             buffer.head[key] = lo + int(np.searchsorted(own, self.fired, side="right"))
-        keys, ids, lo_of, hi_of = np.array(found, np.int64).reshape(-1, 4).T
-        return FiredWindows(keys, ids, *self.model.bounds(ids), lo_of, hi_of)
+        keys, shifts, begin, end = np.array(found, np.int64).reshape(-1, 4).T
+        return FiredWindows(keys, shifts, *self.model.bounds(shifts), begin, end)
 
     def pass_by(self, watermark: int) -> None:
         limit = watermark
