@@ -10,13 +10,18 @@ LEAST = (4, 0)
 """The first release with transformWithState in Python."""
 
 
-def is_new_enough(release: str) -> bool:
-    """Whether Windrow runs on this release.
+def is_at_least(least: tuple[int, int], release: str) -> bool:
+    """Whether a release is this one or a newer one.
 
-    >>> is_new_enough("3.5.6"), is_new_enough("4.0.0.dev1")
+    >>> is_at_least((4, 0), "3.5.6"), is_at_least((4, 0), "4.0.0.dev1")
     (False, True)
     """
-    return tuple(int(part) for part in release.split(".")[:2]) >= LEAST
+    return tuple(int(part) for part in release.split(".")[:2]) >= least
+
+
+def is_new_enough(release: str) -> bool:
+    """Whether Windrow runs on this release."""
+    return is_at_least(LEAST, release)
 
 
 def check_pyspark() -> None:
