@@ -7,8 +7,9 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from json import dumps
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, Union, get_args
 
+from windrow.api.missteps import not_a_step, warn_of_unit_in_name
 from windrow.api.sources import Source, told_apart
 from windrow.core.aggregate import Aggregate
 from windrow.core.calls import checks_call
@@ -56,6 +57,11 @@ class Query:
     tuning: pa.Table | None = field(default=None, repr=False, compare=False)
     """What ``tune`` has measured: the plans it tried, the fastest first."""
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say which step comes nearest to what the query does not have."""
+        steps = [n for n, step in vars(Query).items() if callable(step) and n[0] != "_"]
+        raise not_a_step(name, steps)
+
     @checks_call
     def key_by(self, *columns: str | Column) -> Query:
         """Compute windows per key: per combination of these columns' values. Null is a key."""
@@ -96,6 +102,8 @@ class Query:
         if unit != "us" and kind not in ("bigint", "int"):
             rule = "only integer times can have a unit"
             raise WindrowError(rule, f"{received('unit', unit)} for {name!r} of {kind}")
+        if unit == "us" and kind in ("bigint", "int"):
+            warn_of_unit_in_name(name)
         micros = microseconds(delay, "event_time delay")
         if micros < 0:
             raise WindrowError("event_time delay must not be negative", received("delay", delay))

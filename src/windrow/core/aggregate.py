@@ -132,6 +132,9 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
         """The type of the result over columns of these types; raises if it cannot take them."""
         return self.returns
 
+    native_since: ClassVar[tuple[int, int]] = (4, 0)
+    """The first release of Spark whose expression gives the same results."""
+
     def native(self, *inputs: str) -> str | None:
         """The same function as a Spark SQL expression over columns of these types.
 
