@@ -10,6 +10,7 @@ passed on.
 from __future__ import annotations
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -50,9 +51,11 @@ def trends(prices: DataFrame) -> DataFrame:
         .event_time("window_end")
         .window(wr.CountWindow(10, slide=1))
         .apply(
-            lambda w: {"at": w["window_end"][-1], "slope": np.polyfit(np.arange(10), w["mean"], 1)[0]}
-            if len(w) == 10
-            else [],
+            lambda w: (
+                {"at": w["window_end"][-1], "slope": np.polyfit(np.arange(10), w["mean"], 1)[0]}
+                if len(w) == 10
+                else []
+            ),
             returns="at timestamp, slope double",
         )
         .to_df()
@@ -68,7 +71,7 @@ def main() -> list[dict[str, object]]:
     writer = trends(arriving).writeStream.format("memory").queryName("trend_of_trends")
     writer.trigger(availableNow=True).start().awaitTermination()
     rows = [row.asDict() for row in spark.table("trend_of_trends").orderBy("window_id").collect()]
-    for before, after in zip(rows, rows[1:], strict=False):
+    for before, after in pairwise(rows):
         if (before["slope"] > 0) != (after["slope"] > 0):
             print(f"{after['at']:%H:%M:%S}: prices {'rise' if after['slope'] > 0 else 'fall'}")
     return rows

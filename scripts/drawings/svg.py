@@ -21,16 +21,16 @@ def text(x: float, y: float, words: str, *, anchor: str = "middle", fill: str = 
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{fill}">{escape(words)}</text>'
 
 
-def line(x1: float, y1: float, x2: float, y2: float, *, stroke: str = GREY, width: float = 1) -> str:
+def line(
+    x1: float, y1: float, x2: float, y2: float, *, stroke: str = GREY, width: float = 1
+) -> str:
     return (
         f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{stroke}" '
         f'stroke-width="{width:g}"/>'
     )
 
 
-def box(
-    x: float, y: float, width: float, height: float, *, fill: str, stroke: str = "none"
-) -> str:
+def box(x: float, y: float, width: float, height: float, *, fill: str, stroke: str = "none") -> str:
     return (
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" fill="{fill}" '
         f'fill-opacity="0.35" stroke="{stroke}"/>'

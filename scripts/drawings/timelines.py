@@ -64,5 +64,3 @@ def _place(bound: Any) -> float:
 def timelines() -> dict[str, str]:
     """The pictures by file name."""
     return {f"window_{name}.svg": timeline(*what) for name, what in MODELS.items()}
-
-
