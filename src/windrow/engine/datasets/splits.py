@@ -54,8 +54,8 @@ class Split:
 
 def splits_of(scan: Scan, pieces: Sequence[Piece], cores: int) -> list[Split]:
     """At most ``most_splits`` splits of equal size: large files are cut at their row groups."""
-    target = max(_LEAST, sum(map(_size, pieces)) / most_splits(cores))
-    smaller = _cut(scan, pieces, target)
+    target = bytes_per_task(sum(map(_size, pieces)), most_splits(cores))
+    smaller = cut(scan, pieces, target)
     sizes = [size for _, size in smaller]
     # A piece belongs to the split in which its middle lies, so that order is kept.
     ends = np.cumsum(sizes)
@@ -72,7 +72,12 @@ def most_splits(cores: int) -> int:
     return _PER_CORE * cores
 
 
-def _cut(scan: Scan, pieces: Sequence[Piece], target: float) -> list[tuple[Piece, float]]:
+def bytes_per_task(size: float, tasks: int) -> float:
+    """How much each of at most so many tasks should read of files of this size."""
+    return max(_LEAST, size / tasks)
+
+
+def cut(scan: Scan, pieces: Sequence[Piece], target: float) -> list[tuple[Piece, float]]:
     """The pieces, large ones in parts, with their sizes."""
     large = [p for p in pieces if _is_cut(p) and _size(p) > target]
     with ThreadPoolExecutor(_FOOTERS_AT_ONCE) as pool:
