@@ -19,8 +19,7 @@ from pyspark.sql import SparkSession
 import windrow as wr
 from windrow import functions as wf
 from windrow.api.file_streams import FileStreamSource
-from windrow.spark.file_rows import PlanSplits
-from windrow.spark.splits import ReadPlanned
+from windrow.spark.file_rows import ReadShare
 
 pytestmark = pytest.mark.spark
 
@@ -102,10 +101,17 @@ def test_files_that_spark_finds_in_a_bucket_are_read_by_their_names(
     assert isinstance(source, FileStreamSource)
     assert source.address == "s3a://bucket/in"
     assert source.types == {"k": "string", "x": "bigint", "p": "int"}
-    plan = PlanSplits(source.folder, source.files.scan, cores=2)
-    names = [f"s3a://bucket/in/p={p}/0.parquet" for p in (1, 2)]
-    (sent,) = plan(iter([pa.record_batch([[2, 1], names], names=["changed", "path"])]))
-    read: Any = list(ReadPlanned(lambda batches: batches)(iter([sent])))
+    told = [
+        {
+            "slot": 0,
+            "path": f"s3a://bucket/in/p={p}/0.parquet",
+            "length": s3.get_file_info(f"bucket/in/p={p}/0.parquet").size,
+            "changed": -p,
+        }
+        for p in (1, 2)
+    ]
+    share = ReadShare(source.folder, source.files.scan, 1, lambda batches: batches)
+    read: Any = list(share(iter([pa.RecordBatch.from_pylist(told)])))
     assert pa.Table.from_batches(read)["p"].to_pylist() == [2] * 5 + [1] * 5
     with pytest.raises(wr.WindrowError, match="PyArrow must know the folder's file system"):
         wr.scan_stream(spark, "abc://bucket/in")
