@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from windrow.core.decimals import wide_decimals
 from windrow.core.errors import WindrowError
 
 In = TypeVar("In")
@@ -138,15 +139,16 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
 
     def over(self, values: Iterable[Any]) -> Out | None:
         """The result over the values of one window, oldest first, computed by the definition."""
-        partials = [
-            self.lift(self.at(position, value))
-            for position, value in enumerate(values)
-            if not (self.skips_nulls and _has_null(value))
-        ]
-        if not partials:
-            empty: Out | None = self.empty
-            return empty
-        return self.lower(self.combine_all(partials))
+        with wide_decimals():
+            partials = [
+                self.lift(self.at(position, value))
+                for position, value in enumerate(values)
+                if not (self.skips_nulls and _has_null(value))
+            ]
+            if not partials:
+                empty: Out | None = self.empty
+                return empty
+            return self.lower(self.combine_all(partials))
 
     def at(self, position: int, value: Any) -> Any:
         """The argument of ``lift`` for a row at ``position`` of its key."""
