@@ -18,7 +18,7 @@ from windrow.engine.joins.attributes import COLLATION
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.decision import Decision
-from windrow.spark import bounded, streaming
+from windrow.spark import bounded, native_streams, streaming
 from windrow.spark.checkpoint import refuse_other_checkpoint, refuse_workers_checkpoint
 from windrow.spark.cores import cores_of
 from windrow.spark.explain import decision_of
@@ -97,7 +97,8 @@ class DataFrameSource:
             rule = "only a streaming query has a checkpoint"
             raise WindrowError(rule, "a bounded DataFrame", "call to_df() without this check.")
         if streaming.plan(query, self.df, pattern).choice.native:
-            refuse_workers_checkpoint(self.df.sparkSession, location)
+            own = native_streams.identity_of(query)
+            refuse_workers_checkpoint(self.df.sparkSession, location, own)
             return
         identity = streaming.identity_of(query, self.df, pattern)
         refuse_other_checkpoint(self.df.sparkSession, location, identity)
