@@ -169,7 +169,7 @@ class Subtracted(Added, wr.Invertible[Decimal, Decimal, Decimal]):
         return whole - older
 
 
-def add_row(total: Decimal, row: Any) -> Decimal:
+def add_row(total: Decimal, row: Any) -> Any:
     return total + row["m"]
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -14,6 +16,7 @@ import windrow as wr
 from tests.spark.arrivals import streamed
 from windrow import functions as wf
 from windrow.core import WindowModel
+from windrow.spark.readers import scan_of
 
 pytestmark = pytest.mark.spark
 
@@ -53,6 +56,57 @@ def test_names_that_differ_in_case_are_two_columns_where_case_matters(
     assert result.columns == ["A", "a", "window_id", "window_start", "window_end", "n", "N", "b"]
     wanted = {(j, k, 2, 2 * j, j + k) for j in range(3) for k in range(2)}
     assert first_windows(result, "A", "a", "n", "N", "b") == wanted
+
+
+def sums_of_both(w: wr.Window) -> dict[str, Any]:
+    return {"v": int(w["a"].sum()), "V": int(w["A"].sum())}
+
+
+def test_names_that_differ_in_case_are_two_columns_in_files_streams_and_joins(
+    df: DataFrame, case_sensitive: None, tmp_path: Any
+) -> None:
+    both = df.select(F.col("k").alias("a"), F.col("j").alias("A"), "t", "x")
+    rows = str(tmp_path / "rows")
+    both.write.parquet(rows)
+    spark = df.sparkSession
+    files = spark.read.parquet(rows)
+    stream = spark.readStream.schema(files.schema).parquet(rows)
+    sums = [(sum(i % 2 for i in range(12)), sum(i % 3 for i in range(12)))]
+
+    def seen(given: Any) -> wr.Query:
+        return wr.stream(given).event_time("t").window(wr.CountWindow(12))
+
+    assert "under another name or twice" in scan_of(files, ["a", "A"], "t").reads
+    for given in (both, files):
+        applied = seen(given).apply(sums_of_both, "v int, V int").to_df()
+        assert [tuple(r) for r in applied.select("v", "V").collect()] == sums
+    streaming = wr.stream(stream).key_by("A", "a").window(wr.CountWindow(1))
+    found, _ = streamed(streaming.agg(n=wf.sum("a"), N=wf.sum("A")).to_df())
+    wanted = {(i % 3, i % 2, i % 2, i % 3) for i in range(6)}
+    assert {(r["A"], r["a"], r["n"], r["N"]) for r in found.collect()} == wanted
+    pairs = {(i % 2, i % 3) for i in range(6)}
+    joined = wr.join(files, files, within="1 us", on=wr.equi("A") & wr.band(a=0), time="t").to_df()
+    assert joined.columns == [
+        f"{side}_{name}" for side in ("left", "right") for name in both.columns
+    ]
+    assert {(r["left_a"], r["left_A"]) for r in joined.collect()} == pairs
+
+
+def test_files_whose_names_differ_in_case_need_a_session_that_tells_them_apart(
+    df: DataFrame, tmp_path: Any
+) -> None:
+    spark = df.sparkSession
+    pq.write_table(pa.table({"a": [1, 2], "A": [3, 4]}), tmp_path / "rows.parquet")
+    query = wr.scan(str(tmp_path)).window(wr.CountWindow(2))
+    both = query.agg(n=wf.sum("a"), N=wf.sum("A"))
+    assert both.collect().select(["n", "N"]).to_pylist() == [{"n": 3, "N": 7}]
+    with pytest.raises(wr.WindrowError, match="'N', which is 'n' already"):
+        both.to_df(spark)
+    joined = wr.join(wr.scan(str(tmp_path)), wr.scan(str(tmp_path)), within=2, on=wr.equi("A"))
+    assert len(joined.collect()) == 2
+    with pytest.raises(wr.WindrowError, match="'left_a' and 'left_A' with prefixes="):
+        joined.to_df(spark)
+    assert [r["N"] for r in query.agg(N=wf.sum("A")).to_df(spark).collect()] == [7]
 
 
 def test_other_cases_are_unknown_where_case_matters(df: DataFrame, case_sensitive: None) -> None:

@@ -23,7 +23,7 @@ from windrow.spark.checkpoint import refuse_other_checkpoint, refuse_workers_che
 from windrow.spark.cores import cores_of
 from windrow.spark.explain import decision_of
 from windrow.spark.file_rows import FileRows
-from windrow.spark.given_session import check_session
+from windrow.spark.given_session import check_session, is_case_sensitive
 from windrow.spark.readers import reading_of, scan_of
 from windrow.spark.rows import column as column_named
 from windrow.spark.rows import type_name_of
@@ -63,8 +63,7 @@ class DataFrameSource:
         """The source over a DataFrame, classic or Connect, else None."""
         if not isinstance(data, DataFrame):
             return None
-        setting = data.sparkSession.conf.get("spark.sql.caseSensitive", "false")
-        return DataFrameSource(data, str(setting).lower() == "true")
+        return DataFrameSource(data, is_case_sensitive(data.sparkSession))
 
     def collect(
         self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, threads: int | None

@@ -30,7 +30,7 @@ Evaluated = tuple[list[pa.Array], Int64s | None]
 
 
 class Evaluator(ABC):
-    """Computes the fields of its schema for fired windows. Users' Decimals keep all their digits."""
+    """Computes the fields of its schema for fired windows, with all digits of Decimals."""
 
     schema: pa.Schema
 
