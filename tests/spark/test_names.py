@@ -157,6 +157,28 @@ def test_expression_may_be_used_several_times(df: DataFrame, model: WindowModel)
     assert found == {(0, 60, 10.0, 0, 1), (2, 72, 12.0, 2, 2)}
 
 
+def test_expressions_used_twice_and_quantiles_beside_infinities_on_a_stream(
+    df: DataFrame, tmp_path: Any
+) -> None:
+    inf = float("inf")
+    rows = pa.table({"k": [1, 1, 1, 2, 2, 2], "x": [-inf, 1.0, 2.0, 1.0, 2.0, inf]})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    stream = df.sparkSession.readStream.schema("k bigint, x double").parquet(str(tmp_path))
+    x = F.col("x")
+    query = wr.stream(stream).key_by(F.col("k") * 2).window(wr.CountWindow(3))
+    functions: Any = {
+        "total": wf.sum(x * 2),
+        "least": wf.min(x * 2),
+        "key": wf.max(F.col("k") * 2),
+        "low": wf.quantile("x", 0.25),
+        "high": wf.quantile("x", 0.75),
+    }
+    found, _ = streamed(query.agg(**functions).to_df())
+    got = {r["(k * 2)"]: [r[name] for name in functions] for r in found.collect()}
+    assert repr(got[2]) == repr([-inf, -inf, 2, float("nan"), 1.5])
+    assert repr(got[4]) == repr([inf, 2.0, 4, 1.5, inf])
+
+
 def test_other_expression_of_the_same_name_is_refused(df: DataFrame) -> None:
     query = wr.stream(df).window(wr.CountWindow(2))
     once = F.col("x") * F.lit(2)
@@ -173,6 +195,20 @@ def test_sort_orders_are_refused(df: DataFrame) -> None:
             wr.stream(df).order_by(order)
     with pytest.raises(wr.WindrowError, match=r'Hint: .*-F\.col\("t"\) for descending'):
         wr.stream(df).order_by(F.desc("t"))
+
+
+def test_sort_orders_are_refused_wherever_an_expression_may_stand(df: DataFrame) -> None:
+    base, order = wr.stream(df), F.desc("t")
+    windows: Any = base.window(wr.CountWindow(2))
+    refused: list[Callable[[], Any]] = [
+        lambda: base.key_by(order),
+        lambda: base.event_time(order),
+        lambda: windows.agg(v=wf.sum(order)),  # type: ignore[arg-type]
+        lambda: base.window(wr.DeltaWindow(order, 1, 1)).agg(n=wf.count()),  # type: ignore[arg-type]
+    ]
+    for build in refused:
+        with pytest.raises(wr.WindrowError, match="takes values, not a sort order"):
+            build()
 
 
 def test_names_of_windrows_own_columns_are_refused(df: DataFrame) -> None:
