@@ -164,12 +164,13 @@ def test_expressions_used_twice_and_quantiles_beside_infinities_on_a_stream(
     rows = pa.table({"k": [1, 1, 1, 2, 2, 2], "x": [-inf, 1.0, 2.0, 1.0, 2.0, inf]})
     pq.write_table(rows, tmp_path / "rows.parquet")
     stream = df.sparkSession.readStream.schema("k bigint, x double").parquet(str(tmp_path))
-    x = F.col("x")
-    query = wr.stream(stream).key_by(F.col("k") * 2).window(wr.CountWindow(3))
+    k: Any = F.col("k")
+    x: Any = F.col("x")
+    query = wr.stream(stream).key_by(k * 2).window(wr.CountWindow(3))
     functions: Any = {
         "total": wf.sum(x * 2),
         "least": wf.min(x * 2),
-        "key": wf.max(F.col("k") * 2),
+        "key": wf.max(k * 2),
         "low": wf.quantile("x", 0.25),
         "high": wf.quantile("x", 0.75),
     }
