@@ -167,7 +167,8 @@ def check_values(df: DataFrame, columns: list[str]) -> None:
         assert_same(found, wanted, model)
     in_panes = windowed.agg(**functions).using(wr.PaneFarm(2, 2)).to_df()
     assert_same(in_panes.select(names).toArrow(), wanted, "panes on Spark")
-    table = readable.select("t", *{f.columns[0] for f in functions.values()}).toArrow()
+    taken = {c for f in functions.values() for c in f.columns} - {"t"}
+    table = readable.select("t", *sorted(taken)).toArrow()
     in_process = wr.stream(table).event_time("t").window(wr.CountWindow(LENGTH)).agg(**functions)
     for pattern in PATTERNS:
         assert_same(in_process.using(pattern).collect(), wanted, pattern)
