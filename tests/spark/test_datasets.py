@@ -20,6 +20,7 @@ from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.engine.datasets import splits
 from windrow.spark import splits as tasks
+from windrow.spark.readers import scan_of
 
 pytestmark = pytest.mark.spark
 
@@ -123,6 +124,20 @@ def test_filters_open_windows_and_dropped_rows(spark: SparkSession, tmp_path: Pa
         results.append(rows_of(query.to_df(observation=lost)))
     assert results[0] == results[1]
     assert [lost.get for lost in dropped] == [{"dropped": 1}] * 2
+
+
+def test_rows_without_a_time_are_counted_in_joins_of_scanned_sides(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    times = pa.array([None, 0, 1000, None, 2000], pa.timestamp("us"))
+    pq.write_table(pa.table({"t": times, "x": range(5)}), tmp_path / "a.parquet")
+    frame = spark.read.parquet(str(tmp_path))
+    assert "PyArrow" in scan_of(frame, ["x"], "t").reads
+    for sides in ((frame, frame), (wr.scan(str(tmp_path)), frame)):
+        lost = Observation()
+        joined = wr.join(*sides, within="1 ms", on=wr.equi("x"), time="t")
+        assert len(joined.to_df(spark, observation=lost).collect()) == 3
+        assert lost.get == {"dropped": 4}
 
 
 def test_files_that_spark_wrote_are_read_as_spark_reads_them(
