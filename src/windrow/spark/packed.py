@@ -148,7 +148,7 @@ def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[PackedRow]:
         ):
             reports = () if report is None else (report,)
             # A copy: the columns of a message would keep all messages of the batch in memory.
-            yield PackedRow(target, low, Ticks(*told, reports), message.as_py())
+            yield PackedRow(target, low, Ticks(*told, reports=reports), message.as_py())
 
 
 def low_of(message: Message) -> int:

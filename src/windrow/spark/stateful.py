@@ -85,9 +85,9 @@ class Received:
         for frame in frames:
             found = zip(frame["low"], frame["message"], strict=True)
             messages += [(int(low), bytes(m)) for low, m in found if m is not None]
-            latest = (frame[name].max() for name in ("greatest", "clock", "greatest_right"))
+            told = [int(frame[n].max()) for n in ("greatest", "clock", "greatest_right")]
             reports = tuple(frame["report"].dropna())
-            ticks = ticks.with_more(Ticks(int(frame["dropped"].sum()), *map(int, latest), reports))
+            ticks = ticks.with_more(Ticks(int(frame["dropped"].sum()), *told, reports=reports))
         messages.sort(key=lambda each: each[0])
         return Received(tuple(message for _, message in messages), ticks)
 
