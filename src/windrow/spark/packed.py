@@ -143,12 +143,12 @@ def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[PackedRow]:
     for batch in batches:
         columns = (batch.column(i).to_pylist() for i in range(1, len(_SCHEMA) - 1))
         messages = batch.column(len(_SCHEMA) - 1)
-        for (target, low, *told, report), message in zip(
-            zip(*columns, strict=True), messages, strict=True
+        for target, low, dropped, greatest, clock, right, report, message in zip(
+            *columns, messages, strict=True
         ):
-            reports = () if report is None else (report,)
+            ticks = Ticks(dropped, greatest, clock, right, () if report is None else (report,))
             # A copy: the columns of a message would keep all messages of the batch in memory.
-            yield PackedRow(target, low, Ticks(*told, reports=reports), message.as_py())
+            yield PackedRow(target, low, ticks, message.as_py())
 
 
 def low_of(message: Message) -> int:

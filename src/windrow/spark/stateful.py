@@ -85,9 +85,11 @@ class Received:
         for frame in frames:
             found = zip(frame["low"], frame["message"], strict=True)
             messages += [(int(low), bytes(m)) for low, m in found if m is not None]
-            told = [int(frame[n].max()) for n in ("greatest", "clock", "greatest_right")]
+            latest = (int(frame[name].max()) for name in ("greatest", "clock", "greatest_right"))
+            greatest, clock, right = latest
             reports = tuple(frame["report"].dropna())
-            ticks = ticks.with_more(Ticks(int(frame["dropped"].sum()), *told, reports=reports))
+            more = Ticks(int(frame["dropped"].sum()), greatest, clock, right, reports)
+            ticks = ticks.with_more(more)
         messages.sort(key=lambda each: each[0])
         return Received(tuple(message for _, message in messages), ticks)
 
