@@ -53,7 +53,9 @@ def _query(run: Run, now: float) -> Json:
             **({} if last is None else _state(last)),
         },
         "curves": _curves(run),
-        "parts": [] if last is None else [_part(part, recent, span) for part in last.parts],
+        "parts": (
+            [] if last is None else [_part(part, recent, span, is_live) for part in last.parts]
+        ),
     }
 
 
@@ -90,7 +92,7 @@ def _curves(run: Run) -> dict[str, list[Any]]:
     }
 
 
-def _part(part: Part, recent: list[Batch], span: float) -> Json:
+def _part(part: Part, recent: list[Batch], span: float, is_live: bool) -> Json:
     """A Windrow query: its stages with their rates, and the workers of each."""
     shares = (
         share for batch in recent for p in batch.parts if p.name == part.name for share in p.shares
@@ -107,8 +109,12 @@ def _part(part: Part, recent: list[Batch], span: float) -> Json:
         "stages": [
             {
                 "nodes": stage["nodes"],
-                "rows_in_per_second": sum(w[0] for w in done[number].values()) / span,
-                "rows_out_per_second": sum(w[1] for w in done[number].values()) / span,
+                "rows_in_per_second": (
+                    sum(w[0] for w in done[number].values()) / span if is_live else 0.0
+                ),
+                "rows_out_per_second": (
+                    sum(w[1] for w in done[number].values()) / span if is_live else 0.0
+                ),
                 "workers": _workers(done[number], stage["width"], span),
             }
             for number, stage in enumerate(stages)
