@@ -137,9 +137,13 @@ def monitor(
     machine can connect.
     """
     require("monitor", "spark", "pyspark")
+    from windrow.spark.given_session import checked_session
     from windrow.spark.monitor import Monitor
 
-    return Monitor(spark, port, host, opentelemetry)
+    session = checked_session(spark, "monitor")
+    started = Monitor(port, host, opentelemetry)
+    started.attach(session)
+    return started
 
 
 __all__ = [

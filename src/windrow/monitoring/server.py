@@ -74,7 +74,6 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
-    protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
         if not self.server.answers(self.headers.get("Host")):

@@ -54,7 +54,9 @@ def test_opentelemetry_is_given_the_same_metrics() -> None:
     data = reader.get_metrics_data()
     assert data is not None
     found = {
-        metric.name: {tuple((p.attributes or {}).values()): getattr(p, "value", None) for p in points}
+        metric.name: {
+            tuple((p.attributes or {}).values()): getattr(p, "value", None) for p in points
+        }
         for resource in data.resource_metrics
         for scope in resource.scope_metrics
         for metric in scope.metrics
