@@ -39,11 +39,13 @@ def _until_interrupted(run: Callable[[], None]) -> None:
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
         run()
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run(program: Path, arguments: Sequence[str]) -> None:
