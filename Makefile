@@ -42,7 +42,7 @@ test-campaign: $(INSTALLED) ## run the long tests that `make test` leaves out: k
 test-browser: $(INSTALLED) ## run the tests of the live view in Chromium; installs it if there is none
 	@command -v chromium google-chrome > /dev/null || scripts/install_chromium.sh
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
-	$(PYTHON) -m pytest -m browser tests/browser
+	$(WITH_JAVA) $(PYTHON) -m pytest -m browser tests/browser
 
 test-package: $(INSTALLED) ## build the wheel and the sdist, and try them in empty environments
 	$(WITH_JAVA) scripts/test_package.sh

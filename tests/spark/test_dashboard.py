@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from windrow.cli.__main__ import main
+from windrow.monitoring.history import History
 from windrow.monitoring.server import Server
 from windrow.spark import monitor as module
 
@@ -35,7 +36,8 @@ query.trigger(availableNow=True).start().awaitTermination()
 @pytest.fixture
 def no_monitor(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The process has no monitor before, and none after."""
-    monkeypatch.setattr(module, "_of_process", found := [])
+    found: list[module.Monitor] = []
+    monkeypatch.setattr(module, "_of_process", found)
     yield
     for monitor in found:
         monitor.stop()
@@ -92,7 +94,7 @@ def test_a_monitor_that_cannot_start_keeps_no_stream_from_running(
     caplog: pytest.LogCaptureFixture,
     port: str,
 ) -> None:
-    other = Server(module.History(), 0, "127.0.0.1")
+    other = Server(History(), 0, "127.0.0.1")
     monkeypatch.setenv(module.VARIABLE, str(other.server_port) if port == "taken" else port)
     with caplog.at_level(logging.WARNING, "windrow"):
         module.watch(spark)
