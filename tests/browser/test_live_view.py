@@ -85,7 +85,7 @@ def test_numbers_appear_and_follow_the_stream(opened: Open) -> None:
     expect(live.card("quotes").locator(".state")).to_have_text("running")
     expect(live.tile("quotes", "windows fired")).to_contain_text("1,200")
     expect(live.tile("quotes", "rows dropped")).to_have_text("90 60 late")
-    expect(live.tile("quotes", "rows held")).to_have_text("800 5 keys")
+    expect(live.tile("quotes", "rows held")).to_have_text("11,000 4 keys")
     expect(live.tile("quotes", "state")).to_contain_text("4.10 kB")
     expect(live.tile("quotes", "batch")).to_contain_text("0.50 s")
     expect(live.tile("quotes", "latency")).to_contain_text("1.50 s")

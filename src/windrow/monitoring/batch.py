@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-_OF_WORKER = ("stage", "worker", "rows_in", "rows_out", "rows_held")
+_OF_WORKER = ("stage", "worker", "rows_in", "rows_out", "rows_held", "keys", "state_bytes")
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Share:
     rows_in: int
     rows_out: int
     rows_held: int
+    keys: int
+    state_bytes: int
     seconds: float
 
 
@@ -34,9 +36,6 @@ class Part:
     windows: int
     late: int
     dropped: int
-    rows_held: int
-    keys: int
-    state_bytes: int
     watermark: float | None
     """In seconds since 1970; None before the first one."""
     shares: tuple[Share, ...]
@@ -44,14 +43,11 @@ class Part:
     @staticmethod
     def of(name: str, observed: dict[str, Any]) -> Part:
         """A part as the query reports it. What Spark itself computes only has dropped rows."""
-        counts = {
-            each: int(observed.get(each) or 0)
-            for each in ("windows", "late", "dropped", "rows_held", "keys", "state_bytes")
-        }
+        counts = {each: int(observed.get(each) or 0) for each in ("windows", "late", "dropped")}
         watermark = observed.get("watermark")
         shares = [
             Share(
-                **{each: int(w[each] or 0) for each in _OF_WORKER},
+                **{each: int(w.get(each) or 0) for each in _OF_WORKER},
                 seconds=int(w["micros"] or 0) / 1e6,
             )
             for w in observed.get("workers") or ()

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from windrow.monitoring.batch import Part
-from windrow.monitoring.history import History, Run, WorkerTotals
+from windrow.monitoring.history import Held, History, Run, WorkerTotals
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,8 @@ def _total(name: str) -> Callable[[Run, float], float]:
     return lambda run, now: run.totals[name]
 
 
-def _last(of_part: Callable[[Part], int]) -> Callable[[Run, float], float | None]:
-    return lambda run, now: None if run.last is None else run.last.sum(of_part)
+def _held(of_state: Callable[[Held], int]) -> Callable[[Run, float], float | None]:
+    return lambda run, now: of_state(run.held[-1]) if run.held else None
 
 
 METRICS: tuple[OfQuery | OfWorker, ...] = (
@@ -85,11 +84,11 @@ METRICS: tuple[OfQuery | OfWorker, ...] = (
     ),
     OfQuery(
         "windrow_rows_held", "gauge", "Rows and partial results in the state",
-        _last(lambda part: part.rows_held),
+        _held(lambda held: held.rows),
     ),
-    OfQuery("windrow_keys", "gauge", "Keys in the state", _last(lambda part: part.keys)),
+    OfQuery("windrow_keys", "gauge", "Keys in the state", _held(lambda held: held.keys)),
     OfQuery(
-        "windrow_state_bytes", "gauge", "Bytes of the state", _last(lambda part: part.state_bytes)
+        "windrow_state_bytes", "gauge", "Bytes of the state", _held(lambda held: held.bytes)
     ),
     OfWorker(
         "windrow_worker_rows_in", "counter", "Rows that the worker took", lambda w: w.rows_in
@@ -100,7 +99,7 @@ METRICS: tuple[OfQuery | OfWorker, ...] = (
     OfWorker("windrow_worker_seconds", "counter", "Time that the worker took", lambda w: w.seconds),
     OfWorker(
         "windrow_worker_rows_held", "gauge", "Rows in the state of the worker",
-        lambda w: w.rows_held,
+        lambda w: 0 if w.last is None else w.last.rows_held,
     ),
 )  # fmt: skip
 

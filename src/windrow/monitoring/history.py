@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import time
 from typing import Literal
 
-from windrow.monitoring.batch import Batch
+from windrow.monitoring.batch import Batch, Share
 
 MOST_BATCHES = 600
 MOST_RUNS = 50
@@ -26,8 +26,17 @@ class WorkerTotals:
     rows_in: int = 0
     rows_out: int = 0
     seconds: float = 0.0
-    rows_held: int = 0
-    """Now."""
+    last: Share | None = None
+    """What it told last, and so what it holds: not every worker runs in every batch."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the state of a query holds."""
+
+    rows: int
+    keys: int
+    bytes: int
 
 
 @dataclass
@@ -48,6 +57,8 @@ class Run:
 
     A row that came just after a batch had begun has waited that long for its results.
     """
+    held: deque[Held] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
+    """After each batch."""
     totals: Counter[str] = field(default_factory=Counter)
     workers: dict[Worker, WorkerTotals] = field(default_factory=dict)
     is_idle: bool = False
@@ -87,7 +98,21 @@ class Run:
                 totals.rows_in += share.rows_in
                 totals.rows_out += share.rows_out
                 totals.seconds += share.seconds
-                totals.rows_held = share.rows_held
+                totals.last = share
+        self.held.append(self._held())
+
+    def _held(self) -> Held:
+        """All that the workers hold; of the stages with the keys of a query, the first one's."""
+        last = [(part, w.last) for (part, _, _), w in self.workers.items() if w.last is not None]
+        first: dict[str, int] = {}
+        for part, share in last:
+            if share.keys:
+                first[part] = min(share.stage, first.get(part, share.stage))
+        return Held(
+            sum(share.rows_held for _, share in last),
+            sum(share.keys for part, share in last if share.stage == first.get(part)),
+            sum(share.state_bytes for _, share in last),
+        )
 
 
 class History:

@@ -50,7 +50,7 @@ def _query(run: Run, now: float) -> Json:
             "latency": run.latencies[-1] if run.latencies else None,
             "seconds": None if last is None else last.seconds,
             "lag": run.watermark_lag(now),
-            **({} if last is None else _state(last)),
+            **_state(run),
         },
         "curves": _curves(run),
         "parts": (
@@ -59,12 +59,11 @@ def _query(run: Run, now: float) -> Json:
     }
 
 
-def _state(batch: Batch) -> Json:
-    return {
-        "rows_held": batch.sum(lambda p: p.rows_held),
-        "keys": batch.sum(lambda p: p.keys),
-        "state_bytes": batch.sum(lambda p: p.state_bytes),
-    }
+def _state(run: Run) -> Json:
+    if not run.held:
+        return {}
+    held = run.held[-1]
+    return {"rows_held": held.rows, "keys": held.keys, "state_bytes": held.bytes}
 
 
 def _recent(run: Run) -> list[Batch]:
@@ -79,6 +78,7 @@ def _span(batches: list[Batch]) -> float:
 def _curves(run: Run) -> dict[str, list[Any]]:
     skipped = max(0, len(run.batches) - _CURVE)
     shown = list(islice(run.batches, skipped, None))
+    held = list(islice(run.held, skipped, None))
     return {
         "time": [b.ended for b in shown],
         "rows_per_second": [b.rows_per_second for b in shown],
@@ -87,8 +87,8 @@ def _curves(run: Run) -> dict[str, list[Any]]:
         "lag": [None if b.watermark is None else b.ended - b.watermark for b in shown],
         "windows": [b.sum(lambda p: p.windows) for b in shown],
         "dropped": [b.sum(lambda p: p.dropped) for b in shown],
-        "rows_held": [b.sum(lambda p: p.rows_held) for b in shown],
-        "state_bytes": [b.sum(lambda p: p.state_bytes) for b in shown],
+        "rows_held": [each.rows for each in held],
+        "state_bytes": [each.bytes for each in held],
     }
 
 

@@ -96,12 +96,12 @@ def totals(plan: str, report: Column, first: int) -> list[Column]:
 
     Every stage that holds the keys of a query holds them all: those of the ``first`` count.
     """
-    sums = [F.sum(report[name]).alias(name) for name in ("windows", "late", "rows_held")]
+    sums = {name: report[name] for name in ("windows", "late", "rows_held")}
+    sums["keys"] = F.when(report["stage"] == first, report["keys"])
+    sums["state_bytes"] = report["state_bytes"]
     lag = F.unix_micros(F.current_timestamp()) - report["watermark"]
     return [
-        *sums,
-        F.sum(F.when(report["stage"] == first, report["keys"])).alias("keys"),
-        F.sum(report["state_bytes"]).alias("state_bytes"),
+        *(F.coalesce(F.sum(of), F.lit(0)).alias(name) for name, of in sums.items()),
         F.min(report["watermark"]).alias("watermark"),
         F.max(lag).alias("watermark_lag"),
         F.collect_list(report).alias("workers"),

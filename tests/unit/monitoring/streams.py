@@ -28,14 +28,13 @@ class Clock:
 def report(stage: int, worker: int, rows: int = 100, micros: int = 20_000) -> dict[str, Any]:
     """What a worker tells."""
     own = {"stage": stage, "worker": worker, "rows_in": rows, "rows_out": rows // 10}
-    return {**own, "rows_held": 2 * rows, "micros": micros}
+    return {**own, "rows_held": 2 * rows, "keys": 1, "state_bytes": 1_024, "micros": micros}
 
 
 def observed(workers: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     """The observed metrics of a batch."""
     totals = {
-        "dropped": 3, "windows": 40, "late": 2, "rows_held": 800, "keys": 5, "state_bytes": 4_096,
-        "watermark": 1_000_000_000,
+        "dropped": 3, "windows": 40, "late": 2, "watermark": 1_000_000_000,
     }  # fmt: skip
     return {**totals, "workers": workers, "plan": json.dumps(PLAN), **more}
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.monitoring.streams import Clock, observed, progress, report
 from windrow.monitoring.batch import Batch, plain
-from windrow.monitoring.history import MOST_BATCHES, MOST_RUNS, History
+from windrow.monitoring.history import MOST_BATCHES, MOST_RUNS, Held, History
 
 
 def heard(history: History, *reports: SimpleNamespace) -> None:
@@ -55,7 +55,16 @@ def test_totals_are_sums_over_all_batches_though_only_the_last_are_kept() -> Non
     assert run.totals["batches"] == MOST_BATCHES + 5
     assert run.totals["windows"] == 40 * (MOST_BATCHES + 5)
     worker = run.workers["windrow", 0, 3]
-    assert (worker.rows_in, worker.rows_held) == (100 * (MOST_BATCHES + 5), 200)
+    assert worker.rows_in == 100 * (MOST_BATCHES + 5)
+
+
+def test_workers_that_did_not_run_in_the_last_batch_still_hold_what_they_held() -> None:
+    """Both stages know the same keys."""
+    history = History(Clock(1000))
+    both = {"windrow": observed([report(0, 0, 10), report(0, 1, 20), report(1, 0, 30)])}
+    heard(history, progress(0, 0, metrics=both))
+    heard(history, progress(1, 1, metrics={"windrow": observed([report(0, 0, 50)])}))
+    assert list(history.runs()[0].held) == [Held(120, 2, 3 * 1024), Held(200, 2, 3 * 1024)]
 
 
 def test_latency_is_from_the_start_of_the_batch_before() -> None:
