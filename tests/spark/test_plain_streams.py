@@ -20,9 +20,10 @@ from tests.spark.results import plain
 from tests.spark.test_plain_scans import plain_rows, setting
 from windrow import functions as wf
 from windrow.engine.datasets import splits
-from windrow.spark.file_rows import FileRows, PlanSplits, ReadPlanned
+from windrow.spark.file_rows import FileRows, PlanSplits
 from windrow.spark.plain_streams import plain_stream
 from windrow.spark.settings import COLUMNAR_SCAN, COLUMNAR_STREAMS
+from windrow.spark.splits import ReadPlanned
 
 pytestmark = pytest.mark.spark
 

@@ -11,12 +11,12 @@ from pyspark.sql import functions as F
 
 from windrow.engine.datasets.folder import Folder
 from windrow.engine.datasets.scan import Scan
-from windrow.engine.datasets.splits import Split, most_splits, splits_of
+from windrow.engine.datasets.splits import most_splits, splits_of
 from windrow.spark.certain_files import CertainFiles
 from windrow.spark.cores import cores_of
 from windrow.spark.marks import with_sparks_watermark
 from windrow.spark.slots import slots_in_order
-from windrow.spark.splits import Handing, MapBatches, ScannedRows, handed
+from windrow.spark.splits import MapBatches, ReadPlanned, ScannedRows
 
 NAMES = {
     "path": "string",
@@ -110,15 +110,3 @@ class PlanSplits:
             ],
             schema=_PLANNED_SCHEMA,
         )
-
-
-@dataclass(frozen=True)
-class ReadPlanned:
-    """Reads the splits that a task is given, and hands their rows to a function."""
-
-    function: MapBatches
-    handing: Handing | None = None
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        packed = (split for batch in batches for split in batch.column(1).to_pylist())
-        return self.function(handed(map(Split.unpack, packed), self.handing))

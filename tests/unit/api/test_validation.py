@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
@@ -32,6 +33,10 @@ def seconds() -> Any:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
+        (
+            lambda: wr.stream(pa.table(TABLE).to_reader()),
+            r"got RecordBatchReader.*reader.read_all\(\)",
+        ),
         (lambda: wr.stream(TABLE).key_by("symbl"), r"key_by: column not found: 'symbl'.*symbol"),
         (lambda: wr.stream(TABLE).key_by(), "key_by needs the name of a column"),
         (lambda: wr.stream(TABLE).key_by("seq", "seq"), "key_by names a column twice"),

@@ -19,8 +19,9 @@ from windrow.core.errors import WindrowError
 from windrow.engine.datasets import splits
 from windrow.engine.datasets.folder import Folder
 from windrow.engine.datasets.scan import Scan
-from windrow.spark.file_rows import PlanSplits, ReadPlanned
+from windrow.spark.file_rows import PlanSplits
 from windrow.spark.slots import slots_in_order
+from windrow.spark.splits import ReadPlanned
 
 CORES = 2
 

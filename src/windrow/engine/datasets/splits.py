@@ -20,6 +20,8 @@ _LEAST = 4 << 20
 """Bytes that are worth a task."""
 _PER_CORE = 3
 """Tasks per core: enough that none waits long for the last of another."""
+_MOST_PARTS = 4
+"""Parts of a row group: their tasks read it two and a half times."""
 _FOOTERS_AT_ONCE = 16
 
 
@@ -96,12 +98,27 @@ def _parts(scan: Scan, piece: Piece, target: float) -> list[tuple[Piece, float]]
         return [(TablePiece(t.combine_chunks()), _size(piece) / len(tables)) for t in tables]
     with piece.naming():
         fragment = piece.fragment
+        whole = sum(g.total_byte_size for g in fragment.row_groups)
         if scan.filter is not None:
             fragment = fragment.subset(filter=scan.filter, schema=scan.declared)
         groups = [(g.id, g.total_byte_size) for g in fragment.row_groups]
     # The sizes in a footer are those without compression.
-    shrunk = piece.stamp.size / max(1, sum(size for _, size in groups))
-    return [(FilePiece(piece.fragment, piece.stamp, (i,)), size * shrunk) for i, size in groups]
+    shrunk = piece.stamp.size / max(1, whole)
+    return [
+        (FilePiece(piece.fragment, piece.stamp, (i,), (number, n)), size * shrunk / n)
+        for i, size in groups
+        for n in [_parts_of_group(scan, size * shrunk, target)]
+        for number in range(n)
+    ]
+
+
+def _parts_of_group(scan: Scan, size: float, target: float) -> int:
+    """Into how many parts a row group is cut, so that each core has one.
+
+    A task reads the rows before its own as well. That costs less than what is done with its own,
+    but not so little that there should be more parts.
+    """
+    return min(_MOST_PARTS, max(1, round(size / target / _PER_CORE))) if scan.reads_pages else 1
 
 
 def _size(piece: Piece) -> float:
