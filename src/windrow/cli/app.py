@@ -129,6 +129,22 @@ def demo(
     raise typer.Exit(demo(rows_per_second, seconds, png))
 
 
+@app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
+def dashboard(
+    program: Annotated[Path | None, typer.Argument(help="A Python program with streams.")] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(help="What it is given.")] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Show streams made for it.")] = False,
+    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 for any free one.")] = 4050,
+) -> None:
+    """Run a program and show its streams in the browser, live."""
+    from windrow.cli.dashboard import dashboard
+
+    if demo == (program is not None):
+        raise typer.BadParameter("give a program to run, or --demo")
+    dashboard(program, arguments or (), host, port)
+
+
 @app.command()
 def check(
     master: Annotated[
