@@ -15,6 +15,7 @@ from tests.spark.test_windows_equal_sparks_own import random_table
 from windrow import functions as wf
 from windrow.api import tuning
 from windrow.engine.datasets import sampling
+from windrow.spark import sampling as sampling_of_frames
 
 pytestmark = pytest.mark.spark
 
@@ -102,6 +103,49 @@ def test_large_files_tell_their_statistics(
         with monkeypatch.context() as small:
             assert decided(hinted, capsys)["statistics"] == {"cost": 20}
             small.setattr(sampling, "LEAST_BYTES", 0)
-            assert decided(query, capsys)["statistics"] == {}
+            assert set(decided(query, capsys)["statistics"]) == {"keys", "skew", "rate", "rows"}
             found = decided(hinted, capsys)["statistics"]
         assert (found["keys"], found["rows"], found["cost"]) == (3, 400, 20)
+
+
+def test_without_hints_rows_at_hand_tell_that_panes_are_sparse(
+    spark: SparkSession, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """500 keys, 2 s / 20 ms, panes with less than one row each."""
+    monkeypatch.setattr(sampling_of_frames, "LEAST_ROWS", 1000)
+    made = spark.range(200_000).selectExpr("id % 500 k", "timestamp_micros(id * 50) ts", "id x")
+    dense = spark.range(200_000).selectExpr("id % 5 k", "timestamp_micros(id) ts", "id x")
+    found = {}
+    for name, df in {"sparse": made, "dense": dense, "computed": made.repartition(2)}.items():
+        query = base_over(df).window(wr.TimeWindow("2 s", "20 ms")).agg(**COUNTS)
+        found[name] = decided(query, capsys)
+    assert found["sparse"]["native"] is None
+    assert found["sparse"]["statistics"]["keys"] == pytest.approx(500, rel=0.01)
+    assert found["sparse"]["statistics"]["rate"] == pytest.approx(20_000, rel=0.1)
+    assert found["dense"]["native"] == "panes"
+    assert (found["computed"]["native"], found["computed"]["statistics"]) == ("panes", {})
+
+
+@pytest.mark.parametrize("is_on", ["true", "false"])
+def test_a_function_is_measured_on_a_sample_unless_a_setting_says_no(
+    spark: SparkSession, capsys: Any, monkeypatch: pytest.MonkeyPatch, is_on: str
+) -> None:
+    monkeypatch.setattr(sampling_of_frames, "LEAST_ROWS", 1000)
+    called: list[int] = []
+
+    def counted(window: wr.Window) -> dict[str, int]:
+        called.append(len(window))
+        return {"n": len(window)}
+
+    df = spark.createDataFrame(random_table(0)).crossJoin(spark.range(10)).drop("id").cache()
+    df.count()
+    query = base_over(df).window(wr.TimeWindow("20 ms", "10 ms")).apply(counted, "n bigint")
+    spark.conf.set("spark.windrow.measureFunctions", is_on)
+    try:
+        known = decided(query, capsys)["statistics"]
+    finally:
+        spark.conf.unset("spark.windrow.measureFunctions")
+        df.unpersist()
+    assert known["rows"] == 4000
+    assert ("cost" in known) == (is_on == "true")
+    assert called == []

@@ -39,6 +39,8 @@ class Constants:
     """A row for a function that needs all rows, such as a median, beside keeping it."""
     native_row: float = 0.08
     """A row that Spark's own aggregation takes in."""
+    native_read: float = 0.05
+    """A row that Spark's own reader reads from a Parquet file for it."""
     native_group: float = 1.25
     """A group of that aggregation: shuffled, merged and, if it is a pane, handed over."""
     pair: float = 0.004

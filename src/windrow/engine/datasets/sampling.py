@@ -54,9 +54,26 @@ def sampled(
         * sum(map(_bytes_of, pieces))
     )
     table = pa.concat_tables(t for t, _, _ in found)
-    keys, skew = _keys_of(table, [names[k] for k in query.keys], rows)
-    rate = _rate_of(query, table[names[query.time]], rows) if query.time else None
+    return statistics_in(query, table, rows, names)
+
+
+def statistics_in(
+    query: WindowQuery, sample: pa.Table, rows: int, names: dict[str, str] | None = None
+) -> Statistics:
+    """What a sample tells about so many rows: keys, skew and rate."""
+    own = {name: name for name in sample.column_names} if names is None else names
+    keys, skew = _keys_of(sample, [own[k] for k in query.keys], rows)
+    rate = _rate_of(query, sample[own[query.time]], rows) if query.time else None
     return Statistics(keys=keys, skew=skew, rate=rate, rows=rows)
+
+
+def some_rows(scan: Scan, pieces: Sequence[Piece]) -> pa.RecordBatch | None:
+    """The first rows of the piece in the middle; None if it cannot be read: tasks will say why."""
+    try:
+        rows, _, _ = _first_rows(scan, pieces[len(pieces) // 2])
+    except (WindrowError, pa.ArrowException, OSError, IndexError):
+        return None
+    return rows.combine_chunks().to_batches()[0]
 
 
 def _first_rows(scan: Scan, piece: Piece) -> tuple[pa.Table, int, float]:
