@@ -68,8 +68,8 @@ def test_a_decision_names_its_plans(spark: SparkSession, capsys: Any) -> None:
     base = base_over(spark.createDataFrame(random_table(0)))
     base.window(wr.TimeWindow("1 s", "10 ms")).agg(**COUNTS).explain("cost")
     printed = capsys.readouterr().out
-    assert "\n  * panes in Spark\n" in printed
-    assert "\n  - KeyFarm(n=2, inner=WinSeq(), level=2)\n" in printed
+    assert "─ * panes in Spark\n" in printed
+    assert "─ KeyFarm(n=2, inner=WinSeq(), level=2)\n" in printed
 
 
 def test_tune_runs_plans_on_spark(
@@ -109,12 +109,11 @@ def test_large_files_tell_their_statistics(
 
 
 def test_without_hints_rows_at_hand_tell_that_panes_are_sparse(
-    spark: SparkSession, capsys: Any, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, capsys: Any
 ) -> None:
     """500 keys, 2 s / 20 ms, panes with less than one row each."""
-    monkeypatch.setattr(sampling_of_frames, "LEAST_ROWS", 1000)
-    made = spark.range(200_000).selectExpr("id % 500 k", "timestamp_micros(id * 50) ts", "id x")
-    dense = spark.range(200_000).selectExpr("id % 5 k", "timestamp_micros(id) ts", "id x")
+    made = spark.range(4_000_000).selectExpr("id % 500 k", "timestamp_micros(id * 50) ts", "id x")
+    dense = spark.range(4_000_000).selectExpr("id % 5 k", "timestamp_micros(id) ts", "id x")
     found = {}
     for name, df in {"sparse": made, "dense": dense, "computed": made.repartition(2)}.items():
         query = base_over(df).window(wr.TimeWindow("2 s", "20 ms")).agg(**COUNTS)

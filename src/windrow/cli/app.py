@@ -151,3 +151,17 @@ def inspect(
     from windrow.cli.inspection import show_checkpoint
 
     show_checkpoint(checkpoint, keys)
+
+
+@app.command()
+def calibrate(
+    master: Annotated[
+        str | None, typer.Option(help="Spark's master; by default all cores of this machine.")
+    ] = None,
+    spark: Annotated[bool, typer.Option(help="Measure Spark's steps, too.")] = True,
+    keep: Annotated[bool, typer.Option(help="Keep the result for the next queries.")] = True,
+) -> None:
+    """Measure what the planner's steps cost on this machine; takes a minute or two."""
+    from windrow.cli.calibrate import calibrate
+
+    calibrate(master, with_spark=spark, keeps=keep)

@@ -11,7 +11,7 @@ from windrow.core.errors import WindrowError, received
 from windrow.engine.joins.grid import Grid
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.terms.predicate import Predicate
-from windrow.planner.constants import Constants
+from windrow.planner import machine
 from windrow.planner.cost import join_latency, optimal_degree
 from windrow.planner.plans import STREAM_WORKERS
 
@@ -99,7 +99,9 @@ def stream_degree(query: JoinQuery, rates: Rates | None) -> int:
     if not query.by_count:
         windows = rates[0] * left / 1e6, rates[1] * right / 1e6
     # Beyond this, batches wait for the state of so many workers.
-    fewest = min(optimal_degree(rates, windows, Constants().pair / 1e6), _MOST_STREAM_WORKERS)
+    fewest = min(
+        optimal_degree(rates, windows, machine.on_spark().pair / 1e6), _MOST_STREAM_WORKERS
+    )
     return 1 << (fewest - 1).bit_length()
 
 

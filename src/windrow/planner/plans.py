@@ -19,6 +19,7 @@ from windrow.patterns import (
     WinSeq,
     check_pattern,
 )
+from windrow.planner import machine
 from windrow.planner.constants import Constants
 from windrow.planner.load import Load
 
@@ -48,7 +49,7 @@ class Resources:
     """Whether tasks read the rows themselves, so that Spark hands none over."""
     native: Native | None = None
     """What Spark's own aggregation could compute of the query."""
-    constants: Constants = field(default_factory=Constants)
+    constants: Constants = field(default_factory=machine.on_spark)
 
     @property
     def workers(self) -> int:
