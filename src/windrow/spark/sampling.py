@@ -15,7 +15,6 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame
 
 from windrow.core.statistics import UNKNOWN, Statistics
-from windrow.engine.columns.arrays import to_microseconds
 from windrow.engine.datasets.sampling import sampled, some_rows, statistics_in
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
@@ -36,8 +35,6 @@ _ROWS = 131_072
 _BYTES = 32 << 20
 """A sample has so many rows, and no more than about so many bytes."""
 _PASSED = frozenset(["Project", "Filter", "SubqueryAlias"])
-_ORDERED = 1.2
-"""Halves of rows in order of time span, together, as long as all; others up to twice as long."""
 
 
 def statistics_of(
@@ -85,17 +82,17 @@ def _of_frame(query: WindowQuery, df: DataFrame) -> tuple[Statistics, pa.Table |
     if not LEAST_ROWS <= stored <= MOST_ROWS:
         return UNKNOWN, None
     wanted = min(_ROWS, _BYTES * stored // _bytes_of(leaf))
-    if kind_of(leaf) == "LocalRelation":
+    is_local = kind_of(leaf) == "LocalRelation"
+    if is_local:
         # Spark would send all of it to the tasks; the first rows cost nothing.
         some, rows = selected.limit(wanted).toArrow(), stored
-        spread = _first_of(query, some, stored)
     else:
         share = min(1.0, wanted / stored)
         some = selected.sample(fraction=share, seed=1).toArrow()
-        rows = spread = round(len(some) / share)
+        rows = round(len(some) / share)
     if len(some) == 0:
         return UNKNOWN, None
-    return replace(statistics_in(query, some, spread), rows=rows), some
+    return statistics_in(query, some, rows, is_first=is_local), some
 
 
 def _leaf(node: Any) -> Any:
@@ -120,17 +117,6 @@ def _rows_at_hand(node: Any) -> int:
 
 def _bytes_of(node: Any) -> int:
     return max(1, int(str(node.stats().sizeInBytes())))
-
-
-def _first_of(query: WindowQuery, some: pa.Table, stored: int) -> int:
-    """How many rows have the times that the first rows have: all, unless they are in order."""
-    if query.time is None or len(some) < 2:
-        return stored
-    times = to_microseconds(some[query.time].drop_null(), query.unit)
-    half = len(times) // 2
-    spans = [int(part.max() - part.min()) for part in (times[:half], times[half:], times)]
-    is_ordered = spans[0] + spans[1] < _ORDERED * spans[2]
-    return len(some) if is_ordered else stored
 
 
 def _cost(
