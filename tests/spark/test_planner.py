@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import windrow as wr
+from tests import golden_checkpoint
 from tests.spark.test_windows_equal_sparks_own import random_table
 from windrow import functions as wf
 from windrow.api import tuning
@@ -148,3 +149,12 @@ def test_a_function_is_measured_on_a_sample_unless_a_setting_says_no(
     assert known["rows"] == 4000
     assert ("cost" in known) == (is_on == "true")
     assert called == []
+
+
+def test_a_checkpoint_tells_the_keys_of_an_earlier_run(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint, _ = golden_checkpoint.read(tmp_path)
+    query = over_a_stream(spark).hint(rate=5).hint_from(checkpoint)
+    assert query.hints.known == {"keys": 4, "rate": 5}
+    assert query.hint(keys=9).hint_from(checkpoint).hints.keys == 9
+    with pytest.raises(wr.WindrowError, match="not the checkpoint of a streaming query"):
+        over_a_stream(spark).hint_from(tmp_path / "elsewhere")

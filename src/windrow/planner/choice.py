@@ -44,6 +44,8 @@ def choose(query: WindowQuery, resources: Resources, statistics: Statistics = UN
     Hints come before the statistics, which add to them.
     """
     usual = by_rules(query, resources)
+    if query.prefers_native and resources.native:
+        return Choice(usual.pattern, "measured to be the fastest", resources.native)
     if not can_predict(query.hints.or_else(statistics)):
         return usual
     predictions = weigh(query, resources, statistics)
