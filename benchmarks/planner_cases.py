@@ -140,6 +140,7 @@ class Cases:
             F.when(is_hot, 0).otherwise(F.pmod(mixed, F.lit(KEYS))).alias("k"),
             F.timestamp_micros("id").alias("t"),
             F.pmod(F.shiftright(mixed, 20), F.lit(1000)).cast("double").alias("x"),
+            F.col("id").cast("double").alias("d"),
         )
 
     def _files(self, share: str) -> DataFrame:
@@ -179,7 +180,7 @@ class Cases:
             # Gaps of rows at random are as long about once per so many rows.
             return wr.SessionWindow(int(keys * micros * 3.9))
         if kind == "delta":
-            return wr.DeltaWindow("x", 900.0, 300.0)
+            return wr.DeltaWindow("d", step * 4, step)
         if kind == "sparse":
             # Panes with less than a row each.
             return wr.TimeWindow(keys * micros * 40, max(1, keys * micros * 2 // 5))

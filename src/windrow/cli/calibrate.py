@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from rich.table import Table
 
 from windrow.cli.calibration_here import Here
 from windrow.cli.java import LEAST, find_java
+from windrow.engine.threads import cores_here
 from windrow.planner.constants import IN_PROCESS, ON_SPARK, Constants
 from windrow.planner.machine import store
 
@@ -19,6 +21,8 @@ def calibrate(master: str | None, *, with_spark: bool, keeps: bool) -> None:
     """Measure, print a table and store the result for the next queries."""
     console = Console(highlight=False, markup=False)
     progress = Console(stderr=True, highlight=False, markup=False)
+    if os.getloadavg()[0] > cores_here() / 2:
+        progress.print("the machine is busy: measure again when it is not", soft_wrap=True)
     here = Here()
     shared = _seen(here.all(), progress)
     own = shared | _seen(here.in_process(), progress)

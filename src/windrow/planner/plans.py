@@ -114,7 +114,6 @@ def _nested(query: WindowQuery, n: int) -> Iterator[Pattern]:
                 continue
             for last in {1, inner}:
                 yield WinFarm(outer, PaneFarm(inner, last))
-                yield WinFarm(outer, WinMapReduce(inner, last))
                 if query.keys:
                     yield KeyFarm(outer, PaneFarm(inner, last))
                     yield KeyFarm(outer, WinMapReduce(inner, last))
