@@ -152,7 +152,7 @@ def test_a_function_is_measured_on_a_sample_unless_a_setting_says_no(
 
 
 def test_a_checkpoint_tells_the_keys_of_an_earlier_run(spark: SparkSession, tmp_path: Path) -> None:
-    checkpoint, _ = golden_checkpoint.read(tmp_path)
+    checkpoint, _ = golden_checkpoint.read(golden_checkpoint.WINDOWS, tmp_path)
     query = over_a_stream(spark).hint(rate=5).hint_from(checkpoint)
     assert query.hints.known == {"keys": 4, "rate": 5}
     assert query.hint(keys=9).hint_from(checkpoint).hints.keys == 9

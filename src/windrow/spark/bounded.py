@@ -27,6 +27,7 @@ from windrow.spark.results import Results
 from windrow.spark.rows import column, result_fields, schema_of, tuples
 from windrow.spark.runtime import dropped, run_bounded
 from windrow.spark.sampling import statistics_of
+from windrow.spark.sending import check_can_be_sent
 from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
 
@@ -78,6 +79,7 @@ def to_df(
     observation: Observation | None = None,
 ) -> DataFrame:
     """The results as a lazy DataFrame."""
+    check_can_be_sent(query)
     lowering = plan(query, df, pattern)
     if isinstance(df, SplitRows) and df.origin is not None and lowering.choice.native:
         df = df.origin
