@@ -158,3 +158,11 @@ def test_a_checkpoint_tells_the_keys_of_an_earlier_run(spark: SparkSession, tmp_
     assert query.hint(keys=9).hint_from(checkpoint).hints.keys == 9
     with pytest.raises(wr.WindrowError, match="not the checkpoint of a streaming query"):
         over_a_stream(spark).hint_from(tmp_path / "elsewhere")
+
+
+def test_rows_that_cannot_be_computed_fail_only_when_the_query_runs(spark: SparkSession) -> None:
+    made = spark.range(1_000_000).selectExpr(
+        "raise_error('no key')::bigint k", "timestamp_micros(id) ts", "id x"
+    )
+    query = base_over(made).window(wr.TimeWindow("2 s", "20 ms")).agg(**COUNTS)
+    assert "native" in query.source.decision(query.window_query(), None).as_data()

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import cloudpickle
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from windrow.core.statistics import UNKNOWN, Statistics
@@ -45,7 +46,11 @@ def statistics_of(
         return UNKNOWN
     if not _is_on(df, SAMPLE):
         return UNKNOWN
-    found, rows = _of_files(query, df) if isinstance(df, SplitRows) else _of_frame(query, df)
+    try:
+        found, rows = _of_files(query, df) if isinstance(df, SplitRows) else _of_frame(query, df)
+    except (PySparkException, pa.ArrowException):
+        # What is wrong with the rows, the query itself says when it runs.
+        return UNKNOWN
     if rows is None or query.hints.cost is not None or not _is_on(df, MEASURE):
         return found
     return replace(found, cost=_cost(query, found, rows, resources))
