@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from time import perf_counter
 
@@ -28,7 +29,8 @@ def show_simulation(
     pieces = source.pieces
     names = {name: name for name in scan.columns}
     known = sampled(complete, scan, pieces, names, least=0)
-    console = Console(highlight=False, markup=False)
+    width = None if sys.stdout.isatty() else 1000
+    console = Console(width=width, highlight=False, markup=False)
     told = ", ".join(f"{name} {value:.4g}" for name, value in known.known.items())
     console.print(f"a sample tells: {told or 'nothing'}", soft_wrap=True)
     given = (scan, pieces) if replays else None
