@@ -62,6 +62,9 @@ def _is_on(df: DataFrame | SplitRows, setting: str) -> bool:
 
 def _of_files(query: WindowQuery, df: SplitRows) -> tuple[Statistics, pa.Table | None]:
     """What a few row groups tell, and rows for the function if it can be measured."""
+    if df.given is not None and any(made.operations for made in df.given.made):
+        # The columns of the files are not yet those of the query.
+        return UNKNOWN, None
     sources = df.scan.columns if df.given is None else df.given.sources
     names = dict(zip(df.columns, sources, strict=True))
     pieces = [p for split in df.splits for p in split.pieces]
