@@ -1,0 +1,45 @@
+#!/bin/sh
+# Download Kafka, Spark's connectors and the PySpark they are for into .pipeline, and run the tests
+# in tests/pipeline, which start and stop the servers. tests/pipeline/pom.xml has the versions.
+set -eu
+cd "$(dirname "$0")/.."
+pom=tests/pipeline/pom.xml
+python=.pipeline/venv/bin/python
+
+POSTGRES_BIN=$(scripts/find_postgres.sh)
+export POSTGRES_BIN
+
+if ! command -v mvn >/dev/null; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "No Maven found: installing Debian's."
+        apt-get -qq update
+        DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends maven
+    else
+        echo "The pipeline needs Maven for the jars of Kafka and Spark's connectors." >&2
+        echo "Hint: install it (Debian, Ubuntu: sudo apt-get install maven;" \
+            "macOS: brew install maven), then run make again." >&2
+        exit 1
+    fi
+fi
+
+jars() {
+    mvn --quiet --batch-mode --file "$pom" --activate-profiles "$1" dependency:copy-dependencies \
+        -DincludeScope=runtime -DoutputDirectory="$PWD/.pipeline/jars/$1" "$2"
+}
+
+if ! [ .pipeline/.installed -nt "$pom" ] || ! [ .pipeline/.installed -nt pyproject.toml ]; then
+    echo "Downloading servers and connectors into .pipeline: the first time takes minutes."
+    rm -rf .pipeline
+    mkdir -p .pipeline/jars
+    jars kafka -DincludeGroupIds=
+    # The rest of Delta's dependencies are part of Spark.
+    jars spark "-DincludeGroupIds=org.apache.spark,org.apache.kafka,org.apache.commons,io.delta,io.unitycatalog,org.postgresql"
+    .venv/bin/python -m venv .pipeline/venv
+    spark=$(sed -n 's:.*<spark.version>\(.*\)</spark.version>.*:\1:p' "$pom")
+    "$python" -m pip install --quiet --disable-pip-version-check "pyspark==$spark" \
+        --editable '.[spark]' 'pytest>=8.4' 'hypothesis>=6.100'
+    touch .pipeline/.installed
+fi
+
+export PYSPARK_PYTHON="$PWD/$python"
+exec "$python" -m pytest -m pipeline tests/pipeline "$@"
