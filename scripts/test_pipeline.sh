@@ -42,4 +42,5 @@ if ! [ .pipeline/.installed -nt "$pom" ] || ! [ .pipeline/.installed -nt pyproje
 fi
 
 export PYSPARK_PYTHON="$PWD/$python"
-exec "$python" -m pytest -m pipeline tests/pipeline "$@"
+[ $# -gt 0 ] || set -- tests/pipeline
+exec "$python" -m pytest -m pipeline "$@"

@@ -12,7 +12,14 @@ import pyarrow.compute as pc
 import pytest
 from pyspark.sql import SparkSession
 
-from examples import algotrader, network_sessions, skyline, symbol_statistics, yahoo_streaming
+from examples import (
+    algotrader,
+    kafka_to_postgres,
+    network_sessions,
+    skyline,
+    symbol_statistics,
+    yahoo_streaming,
+)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -22,6 +29,17 @@ def test_example_is_short_and_explained(path: Path) -> None:
     module = import_module(f"examples.{path.stem}")
     assert len(path.read_text().splitlines()) < 80
     assert f"python examples/{path.name}" in (module.__doc__ or "")
+
+
+def test_a_pipeline_without_servers_says_how_to_start_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kafka_to_postgres, "KAFKA", "127.0.0.1:1")
+    kafka_to_postgres.main()
+    said = capsys.readouterr().out
+    assert "docker run" in said
+    assert "apache/kafka" in said
+    assert "postgres:" in said
 
 
 @pytest.mark.spark

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from tests.pipeline import session as with_connectors
 from tests.pipeline.servers import Kafka, Postgres, exit_in_order
+from tests.spark_session import home_without_zips
 
 
 @pytest.fixture(scope="session")
@@ -28,8 +29,15 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark_home(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Where Python starts fast: Spark waits 10 s for it, which is short on a busy machine."""
+    return str(home_without_zips(tmp_path_factory.mktemp("spark")))
+
+
+@pytest.fixture(scope="session")
+def spark(spark_home: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_HOME", spark_home)
         # Where Delta's tables of the catalog go.
         patch.chdir(tmp_path_factory.mktemp("warehouse"))
         started = with_connectors.session(cores=2)

@@ -2,11 +2,10 @@
 
     python -m tests.pipeline.kafka_to_tables FOLDER KAFKA JDBC-URL
     python -m tests.pipeline.kafka_to_tables FOLDER KAFKA JDBC-URL --to-the-end
-    python -m tests.pipeline.kafka_to_tables FOLDER KAFKA JDBC-URL --die-after-writing
+    python -m tests.pipeline.kafka_to_tables FOLDER KAFKA JDBC-URL --die-after-writing postgres
 
-Prints a line when it has started and for each batch of each query. Told to, it dies once, when it
-has written a batch to PostgreSQL, and once when it has written one to Delta Lake: before Spark
-notes down that the batch is done.
+Prints a line when it has started and for each batch of each query. Told to, it dies when it has
+written windows to PostgreSQL, or to Delta Lake: before Spark notes down that the batch is done.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming import DataStreamWriter
 
 import windrow as wr
 from tests.e2e.streams_to_files import Told
@@ -65,21 +63,18 @@ def writer(name: str, results: DataFrame, folder: Path, brokers: str, url: str) 
         upsert = wr.sinks.upsert(url, TABLE, key=KEY, properties=USER)
     else:
         upsert = wr.sinks.upsert(delta=folder / TABLE, key=KEY)
-    if "--die-after-writing" in sys.argv:
-        upsert = dying_after(upsert, folder / f"{name} died")
+    if sys.argv[4:] == ["--die-after-writing", name]:
+        return results.writeStream.foreachBatch(dying_after(upsert))
     return results.writeStream.foreachBatch(upsert)
 
 
-def dying_after(
-    upsert: Callable[[DataFrame, int], None], marker: Path
-) -> Callable[[DataFrame, int], None]:
-    """Kill driver and JVM behind the first batch with rows, once."""
+def dying_after(upsert: Callable[[DataFrame, int], None]) -> Callable[[DataFrame, int], None]:
+    """Kill driver and JVM when the first windows are written."""
 
     def write(batch: DataFrame, batch_id: int) -> None:
         batch.persist()
         upsert(batch, batch_id)
-        if not marker.exists() and batch.count():
-            marker.touch()
+        if batch.count():
             os.killpg(0, signal.SIGKILL)
         batch.unpersist()
 
@@ -93,9 +88,9 @@ def main(folder: Path, brokers: str, url: str) -> None:
     rows = quotes(spark, brokers)
     running = []
     for name in NAMES:
-        to: DataStreamWriter = writer(name, windows(rows, name), folder, brokers, url)
+        to = writer(name, windows(rows, name), folder, brokers, url)
         to = to.queryName(name).option("checkpointLocation", str(folder / "checkpoints" / name))
-        if "--to-the-end" in sys.argv:
+        if sys.argv[4:] == ["--to-the-end"]:
             to = to.trigger(availableNow=True)
         running.append(to.start())
     for query in running:

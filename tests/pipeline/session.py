@@ -26,5 +26,7 @@ def session(cores: int) -> SparkSession:
         .config("spark.driver.memory", "1g")
         .config("spark.log.level", "ERROR")
         .config("spark.databricks.delta.snapshotPartitions", 2)
+        # Tests run each piece of code seldom: to compile it well would cost more than it gives.
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .getOrCreate()
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,55 +60,61 @@ def produce(spark: SparkSession, kafka: Kafka, came: Rows) -> None:
     writer.option("kafka.bootstrap.servers", kafka.address).save()
 
 
-def take(program: KillableProgram, batches: int) -> Counter[str]:
-    """Wait until each query has run so many batches, or the program has ended; tell how many."""
-    ran: Counter[str] = Counter()
-    for line in program.lines:
-        ran[line.split()[0]] += 1
-        if all(ran[name] >= batches for name in NAMES):
-            break
-    return ran
+def take(program: KillableProgram, batches: int) -> int:
+    """Wait until so many batches have run, or the program has ended; tell how many have."""
+    return sum(1 for _ in zip(range(batches + 1), program.lines, strict=False)) - 1
+
+
+@pytest.fixture
+def start(
+    spark_home: str, kafka: Kafka, postgres: Postgres, tmp_path: Path
+) -> Iterator[Callable[..., KillableProgram]]:
+    """Starts the program; what still runs in the end is killed."""
+    program, started = "tests.pipeline.kafka_to_tables", []
+
+    def start(*told: str) -> KillableProgram:
+        servers = kafka.address, postgres.url
+        started.append(
+            KillableProgram(program, NAMES, tmp_path, *servers, *told, SPARK_HOME=spark_home)
+        )
+        return started[-1]
+
+    yield start
+    for each in started:
+        if each.process.poll() is None:
+            each.kill()
 
 
 def test_every_window_is_in_every_sink_once(
-    spark: SparkSession, kafka: Kafka, postgres: Postgres, tmp_path: Path
+    spark: SparkSession,
+    kafka: Kafka,
+    postgres: Postgres,
+    start: Callable[..., KillableProgram],
+    tmp_path: Path,
 ) -> None:
     came = rows(1200)
-    start = partial(
-        KillableProgram, "tests.pipeline.kafka_to_tables", NAMES, tmp_path, kafka.address,
-        postgres.url,
-    )  # fmt: skip
-    produce(spark, kafka, came[:600])
-    for _ in range(2):
+    produce(spark, kafka, came[:400])
+    for sink in ("postgres", "delta"):
         # Killed by itself, between the write to a table and the commit of the batch.
-        program = start("--die-after-writing")
-        take(program, batches=100)
+        program = start("--die-after-writing", sink)
+        take(program, batches=1000)
         assert program.process.wait() == -9, program.said.read_text()[-4000:]
-    assert (tmp_path / "postgres died").exists()
-    assert (tmp_path / "delta died").exists()
 
+    produce(spark, kafka, came[400:800])
     program = start()
-    try:
-        assert take(program, batches=1)
-        kafka.kill()
-        produce_later = came[600:900]
-        kafka.start()
-        produce(spark, kafka, produce_later)
-        take(program, batches=2)
-        postgres.stop("immediate")
-        postgres.start()
-        # The program may have ended, because of either.
-        take(program, batches=2)
-    finally:
-        if program.process.poll() is None:
-            program.kill()
-
-    program = start()
-    try:
-        assert take(program, batches=2)
-    finally:
+    assert take(program, batches=4) == 4, program.said.read_text()[-4000:]
+    kafka.kill()
+    kafka.start()
+    produce(spark, kafka, came[800:1000])
+    take(program, batches=6)
+    postgres.stop("immediate")
+    postgres.start()
+    take(program, batches=4)
+    if program.process.poll() is None:
+        # It has survived both.
         program.kill()
-    produce(spark, kafka, came[900:])
+
+    produce(spark, kafka, came[1000:])
     start("--to-the-end").finish()
 
     assert read(spark, postgres) == expected("postgres", came)

@@ -151,7 +151,7 @@ def test_errors_say_what_to_do(database: Database) -> None:
     assert "must hold for null keys, too" in refused(database.upsert("bare"), batch)
     database.execute("CREATE UNIQUE INDEX ON bare (window_id, symbol) NULLS NOT DISTINCT")
     database.upsert("bare")(batch, 0)
-    more = batch.withColumn("Mean", F.lit(1)).drop("mean")
+    more = batch.withColumnRenamed("mean", "Mean")
     assert "did you mean one of these columns: ['mean']?" in refused(database.upsert("bare"), more)
     two = database.batch(row, ("a", 0, 2, 0.5))
     assert "the rows of a batch must have different keys" in refused(database.upsert("bare"), two)

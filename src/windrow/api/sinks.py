@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -84,8 +85,8 @@ def _url(url: Any) -> str:
         hint = 'pass url and table, or delta="/path/of/the/table".'
         raise WindrowError("upsert needs a target", "none", hint)
     if not isinstance(url, str) or not url.startswith(_POSTGRES):
-        # A URL may have a password behind the question mark.
-        got = url.split("?")[0] if isinstance(url, str) else url
+        # Without a password, which stands before the host or behind the question mark.
+        got = re.sub("//.*@", "//", url.split("?")[0]) if isinstance(url, str) else url
         raise WindrowError(
             "the url of upsert is one of PostgreSQL, for its JDBC driver",
             f"url={got!r}",
