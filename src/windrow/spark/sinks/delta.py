@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from uuid import uuid4
 
@@ -13,7 +16,7 @@ from pyspark.sql.types import StructType
 from windrow.core.errors import WindrowError
 from windrow.spark.sinks.batch import Batch, check_key, same_key_twice
 
-_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+_LACKS_DELTA = re.compile(r"DATA_SOURCE_NOT_FOUND.*delta|DELTA_CONFIGURE_SPARK_SESSION")
 
 
 @dataclass
@@ -27,15 +30,15 @@ class DeltaUpsert:
     def __call__(self, batch: Batch, batch_id: int) -> None:
         """Upsert the rows of the batch."""
         check_key(batch, self.key)
-        _check_extension(batch.sparkSession)
         # MERGE reads its source twice, and the check reads it before. The stream computes it once.
         is_kept = batch.storageLevel != StorageLevel.NONE
         if not is_kept:
             batch.persist()
         try:
             if self._has_rows(batch):
-                self._create(batch.sparkSession, batch.schema)
-                self._merge(batch)
+                with _explained():
+                    self._create(batch.sparkSession, batch.schema)
+                    self._merge(batch)
         finally:
             if not is_kept:
                 batch.unpersist()
@@ -101,13 +104,20 @@ def _column(name: str) -> Column:
     return F.col(quoted(name))
 
 
-def _check_extension(spark: SparkSession) -> None:
-    """Raise if the session was started without Delta's extension."""
-    if _EXTENSION not in (spark.conf.get("spark.sql.extensions", "") or ""):
-        raise WindrowError(
-            "upsert into Delta Lake needs a session with its extension",
-            "spark.sql.extensions without it",
-            "start Spark with spark.jars.packages=io.delta:delta-spark_2.13:VERSION, the VERSION "
-            f"for your Spark, spark.sql.extensions={_EXTENSION} and "
-            "spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog.",
-        )
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say what to do if the session has no Delta Lake."""
+    try:
+        yield
+    except Exception as e:  # Spark classic and Connect have nothing in common here
+        if _LACKS_DELTA.search(str(e)):
+            raise WindrowError(
+                "upsert into Delta Lake needs a session with Delta Lake",
+                "one without it",
+                "start Spark with spark.jars.packages=io.delta:delta-spark_2.13:VERSION, the "
+                "VERSION for your Spark, "
+                "spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension and "
+                "spark.sql.catalog.spark_catalog="
+                "org.apache.spark.sql.delta.catalog.DeltaCatalog.",
+            ) from e
+        raise
