@@ -22,18 +22,23 @@ if ! command -v mvn >/dev/null; then
     fi
 fi
 
+# Download the dependencies of a profile.
 jars() {
-    mvn --quiet --batch-mode --file "$pom" --activate-profiles "$1" dependency:copy-dependencies \
-        -DincludeScope=runtime -DoutputDirectory="$PWD/.pipeline/jars/$1" "$2"
+    profile=$1
+    shift
+    mvn --quiet --batch-mode --file "$pom" --activate-profiles "$profile" \
+        dependency:copy-dependencies -DincludeScope=runtime \
+        -DoutputDirectory="$PWD/.pipeline/jars/$profile" "$@"
 }
 
 if ! [ .pipeline/.installed -nt "$pom" ] || ! [ .pipeline/.installed -nt pyproject.toml ]; then
     echo "Downloading servers and connectors into .pipeline: the first time takes minutes."
     rm -rf .pipeline
     mkdir -p .pipeline/jars
-    jars kafka -DincludeGroupIds=
+    jars kafka
     # The rest of Delta's dependencies are part of Spark.
-    jars spark "-DincludeGroupIds=org.apache.spark,org.apache.kafka,org.apache.commons,io.delta,io.unitycatalog,org.postgresql"
+    ours=org.apache.spark,org.apache.kafka,org.apache.commons,io.delta,io.unitycatalog,org.postgresql
+    jars spark "-DincludeGroupIds=$ours"
     .venv/bin/python -m venv .pipeline/venv
     spark=$(sed -n 's:.*<spark.version>\(.*\)</spark.version>.*:\1:p' "$pom")
     "$python" -m pip install --quiet --disable-pip-version-check "pyspark==$spark" \

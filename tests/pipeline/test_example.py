@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from examples import kafka_to_postgres as example
 from tests.pipeline.servers import Kafka, Postgres
 from windrow.core.errors import WindrowWarning
+from windrow.spark.sinks.postgres import DRIVER
 
 pytestmark = [pytest.mark.spark, pytest.mark.pipeline]
 
@@ -26,7 +27,8 @@ def test_the_example_goes_on_where_it_was(
     monkeypatch.setattr(example, "LOGIN", postgres.properties)
     monkeypatch.setattr(example, "TOPIC", "example")
     monkeypatch.setattr(example, "CHECKPOINT", tmp_path)
-    reader = spark.read.format("jdbc").options(**postgres.properties, url=postgres.url)
+    options = {**postgres.properties, "driver": DRIVER, "url": postgres.url}
+    reader = spark.read.format("jdbc").options(**options)
     found = []
     for _ in range(2):
         with pytest.warns(WindrowWarning, match="returns the session that exists"):

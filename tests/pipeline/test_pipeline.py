@@ -16,6 +16,7 @@ from tests.pipeline.kafka_to_tables import DELAY, KEY, MODELS, NAMES, QUOTES, RE
 from tests.pipeline.servers import Kafka, Postgres
 from tests.restarts import KillableProgram, Rows, rows
 from windrow.core import oracle
+from windrow.spark.sinks.postgres import DRIVER
 
 pytestmark = [pytest.mark.spark, pytest.mark.pipeline]
 
@@ -40,7 +41,7 @@ def rows_of(table: DataFrame) -> Found:
 def read(spark: SparkSession, server: Postgres) -> Found:
     return rows_of(
         spark.read.format("jdbc")
-        .options(**server.properties, driver="org.postgresql.Driver", url=server.url, dbtable=TABLE)
+        .options(**server.properties, driver=DRIVER, url=server.url, dbtable=TABLE)
         .load()
     )
 
