@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from windrow import functions
 from windrow.api import sinks
+from windrow.api.beginnings import scan, scan_stream, stream
 from windrow.api.join import Join, join
-from windrow.api.query import Query, scan, scan_stream, stream
+from windrow.api.query import Query
 from windrow.api.sources import Data
 from windrow.core import (
     Aggregate,
