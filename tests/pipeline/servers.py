@@ -44,9 +44,6 @@ class Kafka:
             "log.dirs": folder / "kafka",
             "offsets.topic.replication.factor": 1,
             "num.partitions": 2,
-            # After a kill the broker would wait for the session of its own predecessor.
-            "broker.session.timeout.ms": 2000,
-            "broker.heartbeat.interval.ms": 500,
         }
         self.properties.write_text("".join(f"{k}={v}\n" for k, v in settings.items()))
         cluster = "4L6g3nShT-eMCtK--X86sw"
