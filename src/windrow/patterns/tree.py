@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
+from windrow.core.calls import checks_construction
 from windrow.core.checks import one_of, positive_count, positive_workers, whole
 from windrow.core.errors import WindrowError, received
 
@@ -20,11 +21,16 @@ class Pattern:
         return type(self).__name__
 
 
+@checks_construction
 @dataclass(frozen=True)
 class WinSeq(Pattern):
     """One worker computes every window."""
 
 
+_ALONE = WinSeq()
+
+
+@checks_construction
 @dataclass(frozen=True)
 class PaneFarm(Pattern):
     """``plq`` workers compute panes of gcd(length, slide), ``wlq`` workers windows over panes."""
@@ -39,6 +45,7 @@ class PaneFarm(Pattern):
         _check_level(self, self.level)
 
 
+@checks_construction
 @dataclass(frozen=True)
 class WinMapReduce(Pattern):
     """The rows of each window are dealt into ``map`` parts, which ``reduce`` workers combine."""
@@ -53,12 +60,13 @@ class WinMapReduce(Pattern):
         _check_level(self, self.level)
 
 
+@checks_construction
 @dataclass(frozen=True)
 class KeyFarm(Pattern):
     """Each key belongs to one of ``n`` workers."""
 
     n: int
-    inner: Pattern = field(default_factory=WinSeq)
+    inner: Pattern = _ALONE
     level: Level = field(default=2, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -67,6 +75,7 @@ class KeyFarm(Pattern):
         _check_level(self, self.level)
 
 
+@checks_construction
 @dataclass(frozen=True)
 class WinFarm(Pattern):
     """Each window belongs to one of ``n`` workers, even among the windows of one key.
@@ -77,7 +86,7 @@ class WinFarm(Pattern):
     """
 
     n: int
-    inner: Pattern = field(default_factory=WinSeq)
+    inner: Pattern = _ALONE
     workers: Workers = "active"
     batch: int = field(default=1, kw_only=True)
     level: Level = field(default=2, kw_only=True)
