@@ -15,7 +15,7 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-browser test-campaign test-package lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
+.PHONY: help setup demo examples check test test-browser test-campaign test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -31,7 +31,7 @@ examples: $(INSTALLED) ## run the example programs on Spark
 
 check: lint ## lint, then run the tests that need no Java, with few examples: for every change
 	HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest --numprocesses 2 --dist worksteal \
-		-m 'not spark and not campaign and not browser' --doctest-modules --ignore tests/e2e tests src/windrow
+		-m 'not spark and not campaign and not browser and not pipeline' --doctest-modules --ignore tests/e2e tests src/windrow
 
 test: lint ## lint, then run all tests and doctests: what continuous integration runs
 	$(WITH_JAVA) $(PYTHON) -m pytest $(BY_FILE) --doctest-modules tests src/windrow
@@ -46,6 +46,9 @@ test-browser: $(INSTALLED) ## run the tests of the live view in Chromium; instal
 
 test-package: $(INSTALLED) ## build the wheel and the sdist, and try them in empty environments
 	$(WITH_JAVA) scripts/test_package.sh
+
+test-pipeline: $(INSTALLED) ## run a pipeline from Kafka to PostgreSQL, Delta Lake and Kafka, with kills
+	$(WITH_JAVA) scripts/test_pipeline.sh
 
 lint: $(INSTALLED) ## check format, lint, types and dead code
 	$(PYTHON) -m ruff format --check .
@@ -85,7 +88,7 @@ bench-skew: $(INSTALLED) ## check and time windows of unequal cost and keys of u
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_skew
 
 clean: ## remove the virtual environment and everything generated
-	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	rm -rf artifacts derby.log metastore_db spark-warehouse
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from windrow import functions
+from windrow.api import sinks
 from windrow.api.beginnings import scan, scan_stream, stream
 from windrow.api.join import Join, join
 from windrow.api.query import Query
@@ -186,6 +187,7 @@ __all__ = [
     "progress",
     "scan",
     "scan_stream",
+    "sinks",
     "stream",
     "theta",
     "tune",

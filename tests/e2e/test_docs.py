@@ -16,7 +16,7 @@ from windrow.cli.__main__ import main
 DOCS = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```(python|sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-WITH_CODE = [page for page in DOCS if page.stem not in ("papers", "performance")]
+WITH_CODE = [page for page in DOCS if page.stem not in ("papers", "performance", "reference")]
 
 each_page = pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
 

@@ -17,6 +17,7 @@ from examples import (
     bars_of_a_minute,
     continue_after_a_stop,
     every_kilometre,
+    kafka_to_postgres,
     late_rows,
     near_orders,
     network_sessions,
@@ -34,6 +35,17 @@ def test_example_is_short_and_explained(path: Path) -> None:
     module = import_module(f"examples.{path.stem}")
     assert len(path.read_text().splitlines()) < 80
     assert f"python examples/{path.name}" in (module.__doc__ or "")
+
+
+def test_a_pipeline_without_servers_says_how_to_start_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kafka_to_postgres, "KAFKA", "127.0.0.1:1")
+    kafka_to_postgres.main()
+    said = capsys.readouterr().out
+    assert "docker run" in said
+    assert "apache/kafka" in said
+    assert "postgres:" in said
 
 
 @pytest.mark.spark

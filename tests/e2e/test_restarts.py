@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
 import subprocess
-import sys
 from collections import Counter
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyspark
 import pytest
 
 from tests.e2e.streams_to_files import DELAY, JOINS, MODELS, NAMES, WITHIN
+from tests.restarts import KillableProgram, Rows, rows
 from tests.spark.arrivals import Arrivals
 from windrow.core import oracle
 from windrow.core.durations import microseconds
@@ -26,21 +23,8 @@ from windrow.core.watermark import final_watermark
 
 pytestmark = pytest.mark.spark
 
-ROOT = Path(__file__).parents[2]
 ARROW = pa.schema([("k", pa.string()), ("t", pa.int64()), ("seq", pa.int32()), ("x", pa.int64())])
-Rows = list[dict[str, Any]]
-
-
-def rows(n: int) -> Rows:
-    """Disordered within the delay, with ties, gaps and a null key."""
-    draw = np.random.default_rng(5)
-    times = np.cumsum(draw.choice([0, 200, 500, 1000, 3000], n)) + 1_000_000
-    order = np.argsort(times + draw.integers(0, 4001, n), kind="stable").tolist()
-    keys = ["a", "a", "b", "c", None]
-    return [
-        {"k": keys[draw.integers(5)], "t": int(times[at]), "seq": i, "x": int(draw.integers(9))}
-        for i, at in enumerate(order)
-    ]
+Program = partial(KillableProgram, "tests.e2e.streams_to_files", NAMES)
 
 
 def expected(name: str, came: Rows) -> Counter[Any]:
@@ -87,43 +71,6 @@ def bring(came: Rows, folder: Path, batches: int) -> None:
     length = len(came) // batches
     for i in range(0, len(came), length):
         arrivals.add(came[i : i + length])
-
-
-class Program:
-    """The streaming program in a process of its own, with all that it starts."""
-
-    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
-        inherited = {k: v for k, v in os.environ.items() if k not in ("SPARK_REMOTE", "SPARK_HOME")}
-        self.said = folder / "stderr.txt"
-        with self.said.open("w") as stderr:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.e2e.streams_to_files", str(folder), *arguments],
-                cwd=ROOT,
-                env={**inherited, "PYSPARK_PYTHON": sys.executable, **environment},
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                text=True,
-                start_new_session=True,
-            )
-
-    @property
-    def lines(self) -> Iterator[str]:
-        """What it prints, as it comes; of Spark's own workers nothing."""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            if line.split() and line.split()[0] in ("started", *NAMES):
-                yield line.strip()
-
-    def kill(self) -> None:
-        """Driver and JVM at once, as a power cut does."""
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-    def finish(self) -> None:
-        """Wait for its end."""
-        for _ in self.lines:
-            pass
-        assert self.process.wait() == 0, self.said.read_text()[-4000:]
 
 
 @pytest.mark.campaign

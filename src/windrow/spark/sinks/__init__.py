@@ -1,0 +1,1 @@
+"""Functions for ``foreachBatch`` that write the results of a stream to tables."""
