@@ -377,13 +377,14 @@ class Query:
                 f"{type(self.model).__name__} needs an event time",
                 hint='call event_time("column") before the function.',
             )
-        from windrow.api.checks import check_columns, check_result_names
+        from windrow.api.checks import check_columns, check_hot_keys, check_result_names
 
         query = self.window_query()
         check_result_names(query, is_case_sensitive=self.source.is_case_sensitive)
         check_columns(query)
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)
+            check_hot_keys(query, self.pattern)
         return self
 
     def _complete(self) -> WindowQuery:

@@ -22,9 +22,11 @@ import numpy as np
 from windrow.core.computation import Decompose
 from windrow.core.models import Axis, MappedWindow, mapped
 from windrow.engine.columns.control import PIECE, RANK, TIME
+from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.stages.routes import (
+    ByHotKey,
     ByKey,
     ByPane,
     ByPart,
@@ -76,6 +78,12 @@ def stages_over_panes(query: WindowQuery, n: int) -> Stages:
     return Stages(((Emitter(ByKey(query.keys, n)),), (Workers("WLQ", make, n),)))
 
 
+def hot_keys_of(query: WindowQuery, pattern: KeyFarm) -> HotKeys:
+    """The pattern's hot keys as values of the query's key columns."""
+    rows = (key if isinstance(key, tuple) else (key,) for key in pattern.hot_keys)
+    return HotKeys.of(rows, {name: query.arrow_type(name) for name in query.keys})
+
+
 @dataclass(frozen=True)
 class _Farm:
     """The farm around an inner pattern: ``n`` instances, each with a share of the windows.
@@ -87,9 +95,11 @@ class _Farm:
     n: int = 1
     outer: int = 1
     batch: int = 1
+    hot: HotKeys | None = None
+    """The keys whose windows are shared, if not those of all keys."""
 
     def share(self, instance: int) -> Share:
-        return Share.of(instance % self.outer, self.outer, self.batch)
+        return Share.of(instance % self.outer, self.outer, self.batch, self.hot)
 
     def whole(self, instance: int) -> Share:
         """The share of a process that hosts all instances."""
@@ -120,6 +130,8 @@ class _Lowering:
 
     def nodes(self, pattern: Pattern) -> list[Node]:
         if isinstance(pattern, KeyFarm):
+            if pattern.hot is not None:
+                return self._hot_key_farm(pattern, pattern.hot)
             by_key = ByKey(self.query.keys, pattern.n)
             if isinstance(pattern.inner, WinSeq) and self.reduces_early:
                 return self._reduced(by_key, _Farm(pattern.n))
@@ -133,6 +145,26 @@ class _Lowering:
         if isinstance(pattern, WinSeq) and self.reduces_early:
             return self._reduced(ByKey(self.query.keys, 1), _Farm())
         return self._inner(pattern, _Farm())
+
+    def _hot_key_farm(self, pattern: KeyFarm, farm: WinFarm) -> list[Node]:
+        """The nodes of a key farm that splits hot keys as the window farm does all keys."""
+        n, query = pattern.n, self.query
+        hot = hot_keys_of(query, pattern)
+        if farm.workers == "agnostic":
+            emit, executors = Emitter(ByKey(query.keys, n)), self._executors(farm.n)
+            most = self._most(farm.n)
+            given = (query, Geometry.of(self.model, self.own_axis), hot, farm.batch, most)
+            make = partial(workers.hot_windower, *given)
+            windower = Workers("WinSeq or Windower", make, n, prepares=True)
+            return [emit, windower, *self._execute(executors, n)]
+        split = _Farm(n, n, farm.batch, hot)
+        if self.reduces_early:
+            by_window = self._by_window(mapped(self.model).in_panes(), PIECE, split)
+            return self._reduced(ByHotKey(hot, by_window), split)
+        by_window = self._by_window(mapped(self.model), self.position, split)
+        first, fan_in = self._ranked(n)
+        work = Workers("WinSeq", self._win_seq(self.position, split.share), n)
+        return [*first, Emitter(ByHotKey(hot, by_window), fan_in), work, Collector(n)]
 
     def _reduced(self, route: Route, farm: _Farm) -> list[Node]:
         """The nodes whose emitters send partials of panes instead of tuples."""
@@ -209,12 +241,24 @@ class _Lowering:
             )
             body = self._reduce_parts(inner, _Farm(n))
             return [*first, Emitter(InTurn(n), windowers), *body, Collector(n)]
-        executors = n * TASKS_EACH if self.are_tasks else n
-        most = executors if self.are_tasks else _BATCHES_EACH * n
+        executors = self._executors(n)
+        most = self._most(n)
         first.append(self._windower(self.own_axis, _Farm(windowers), pattern.batch, most, 1))
+        return [*first, *self._execute(executors, windowers)]
+
+    def _executors(self, n: int) -> int:
+        """How many executors stand for n agnostic workers."""
+        return n * TASKS_EACH if self.are_tasks else n
+
+    def _most(self, n: int) -> int:
+        """In how many batches, at most, what fires at once is sent to n agnostic workers."""
+        return self._executors(n) if self.are_tasks else _BATCHES_EACH * n
+
+    def _execute(self, n: int, windowers: int) -> list[Node]:
+        """Executors of the windows that some windowers decide."""
         make = partial(workers.executor, self.query, False)
-        execute = Workers("Executor", make, executors, holds_state=False)
-        return [*first, Emitter(InTurn(executors), windowers), execute, Collector(executors)]
+        execute = Workers("Executor", make, n, holds_state=False)
+        return [Emitter(InTurn(n), windowers), execute, Collector(n)]
 
     def _pane_farm(self, pattern: PaneFarm, farm: _Farm, fan_in: int = 1) -> list[Node]:
         query, model, keys = self.query, mapped(self.model), self.query.keys

@@ -15,13 +15,14 @@ import pyarrow as pa
 from windrow.core.computation import Aggregation
 from windrow.core.models import Axis, Context, WindowModel
 from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
+from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.evaluate.evaluators import PiecesOfWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.rounds import whole_windows
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
-from windrow.engine.workers.agnostic import Executor, WindowerWorker
+from windrow.engine.workers.agnostic import Executor, HotWindower, WindowerWorker
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.mapper import Mapper
 from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
@@ -72,6 +73,13 @@ def windower(
 ) -> Worker:
     columns = kept_columns(query, are_pieces=False)
     return WindowerWorker(query, geometry, columns, share_of(index), batch, most, parts)
+
+
+def hot_windower(
+    query: WindowQuery, geometry: Geometry, hot: HotKeys, batch: int, most: int, index: int
+) -> Worker:
+    columns = kept_columns(query, are_pieces=False)
+    return HotWindower(query, geometry, whole_windows(query), columns, hot, batch, most)
 
 
 def executor(query: WindowQuery, are_parts: bool, index: int) -> Worker:

@@ -43,8 +43,9 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
 
 def _rankers(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:
     """How many rankers share the keys, if there are several."""
-    is_farm = pattern["pattern"] == "WinFarm" and pattern["workers"] == "active"
-    n = pattern["n"] if is_farm else pattern.get("plq", 1)
+    farm = pattern.get("hot", pattern)
+    is_farm = farm["pattern"] == "WinFarm" and farm["workers"] == "active"
+    n = farm["n"] if is_farm else pattern.get("plq", 1)
     is_shared = query.model.axis is Axis.RANK and bool(query.keys) and n > 1
     return {"rankers": n} if is_shared else {}
 
@@ -136,6 +137,10 @@ def _pattern(pattern: object) -> dict[str, Any]:
     parameters = _parameters(pattern)
     if hasattr(pattern, "inner"):
         parameters["inner"] = _pattern(pattern.inner)
+    # A farm without hot keys is described as it was before there were any.
+    keys, hot = parameters.pop("hot_keys", None), parameters.pop("hot", None)
+    if hot is not None:
+        parameters |= {"hot_keys": sorted(keys, key=repr), "hot": _pattern(pattern.hot)}
     return {"pattern": type(pattern).__name__, **parameters}
 
 

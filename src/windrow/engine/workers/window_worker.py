@@ -91,11 +91,11 @@ class WindowWorker(KeyedWorker):
         new = np.arange(len(self.keys) - n, len(self.keys))
         self.windower.add_keys(self.own_shifts(new))
         if self.judge is not self.windower:
-            self.judge.add_keys(self.shifts(new, self.outer.n))
+            self.judge.add_keys(self.outer.shifts(self.hashes[new]))
 
     def own_shifts(self, codes: Int64s) -> Int64s:
         """The number by which each key's windows are shifted among the workers that share them."""
-        return self.shifts(codes, self.share.n)
+        return self.share.shifts(self.hashes[codes])
 
     def advance(self, watermark: int) -> list[Message]:
         given = self.take(self.placing.advance(watermark))
@@ -187,7 +187,8 @@ class WindowWorker(KeyedWorker):
         if self.outer.n == 1:
             return late.is_lost
         assert late.last_id is not None
-        return late.is_lost & self.outer.hosts(self.shifts(codes, self.outer.n), late.last_id)
+        shifts = self.outer.shifts(self.hashes[codes])
+        return late.is_lost & self.outer.hosts(shifts, late.last_id)
 
     def _positions(self, tuples: pa.Table, order: Int64s) -> NDArray[Any] | None:
         """The positions of tuples on the axis, in order; None if they are not ranked yet."""
