@@ -21,9 +21,10 @@ def check_columns(query: WindowQuery) -> None:
 
 
 def check_hot_keys(query: WindowQuery, pattern: Pattern | None) -> None:
-    """Raise unless the pattern's hot keys are values of the key columns."""
-    if isinstance(pattern, KeyFarm) and pattern.hot_keys and query.keys:
-        hot_keys_of(query, pattern)
+    """Raise unless hot keys, of the pattern or of hints, are values of the key columns."""
+    if isinstance(pattern, KeyFarm):
+        hot_keys_of(query, pattern.hot_keys)
+    hot_keys_of(query, [key for key, _ in query.hints.hot_keys or ()])
 
 
 def check_result_names(query: WindowQuery, *, is_case_sensitive: bool) -> None:

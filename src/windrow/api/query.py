@@ -262,14 +262,17 @@ class Query:
         skew: float | None = None,
         rate: float | None = None,
         cost: Duration | None = None,
+        hot_keys: Mapping[Any, float] | None = None,
     ) -> Query:
         """Tell the planner what it cannot see; hints change how a query runs, never its results.
 
         ``keys`` is the number of keys, ``skew`` the share of the rows that the most frequent key
         has, ``rate`` the rows per second of event time, and ``cost`` what the function costs per
-        window. Numbers that you leave out stay as they were hinted before.
+        window. ``hot_keys`` names frequent keys with their shares: ``{"ACME": 0.5}``. What you
+        leave out stays as it was hinted before.
         """
-        return replace(self, hints=hinted(keys, skew, rate, cost).or_else(self.hints))
+        hints = hinted(keys, skew, rate, cost, hot_keys).or_else(self.hints)
+        return replace(self, hints=hints)._checked()
 
     @checks_call
     def ordered(self) -> Query:
@@ -384,7 +387,7 @@ class Query:
         check_columns(query)
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)
-            check_hot_keys(query, self.pattern)
+        check_hot_keys(query, self.pattern)
         return self
 
     def _complete(self) -> WindowQuery:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -65,7 +66,7 @@ class KeyFarm(Pattern):
     n: int
     inner: Pattern = field(default_factory=WinSeq)
     level: Level = field(default=2, kw_only=True)
-    hot_keys: tuple[Any, ...] = field(default=(), kw_only=True, hash=False)
+    hot_keys: Collection[Any] = field(default=(), kw_only=True, hash=False)
     hot: WinFarm | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

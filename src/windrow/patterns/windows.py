@@ -12,10 +12,10 @@ as there are workers behind them if there are keys, each for some of the keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -78,9 +78,9 @@ def stages_over_panes(query: WindowQuery, n: int) -> Stages:
     return Stages(((Emitter(ByKey(query.keys, n)),), (Workers("WLQ", make, n),)))
 
 
-def hot_keys_of(query: WindowQuery, pattern: KeyFarm) -> HotKeys:
-    """The pattern's hot keys as values of the query's key columns."""
-    rows = (key if isinstance(key, tuple) else (key,) for key in pattern.hot_keys)
+def hot_keys_of(query: WindowQuery, keys: Iterable[Any]) -> HotKeys:
+    """Hot keys as values of the query's key columns."""
+    rows = (key if isinstance(key, tuple) else (key,) for key in keys)
     return HotKeys.of(rows, {name: query.arrow_type(name) for name in query.keys})
 
 
@@ -121,12 +121,7 @@ class _Lowering:
         self.needs_all_rows = workers.needs_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
-        self.can_be_dealt = (
-            workers.is_told_by_time(query.model)
-            and self.n_rounds == 1
-            and not computation.is_order_sensitive
-        )
-        """Whether tuples can be dealt to parts of windows before the windows are decided."""
+        self.can_be_dealt = workers.can_be_dealt(query)
 
     def nodes(self, pattern: Pattern) -> list[Node]:
         if isinstance(pattern, KeyFarm):
@@ -149,7 +144,7 @@ class _Lowering:
     def _hot_key_farm(self, pattern: KeyFarm, farm: WinFarm) -> list[Node]:
         """The nodes of a key farm that splits hot keys as the window farm does all keys."""
         n, query = pattern.n, self.query
-        hot = hot_keys_of(query, pattern)
+        hot = hot_keys_of(query, pattern.hot_keys)
         if farm.workers == "agnostic":
             emit, executors = Emitter(ByKey(query.keys, n)), self._executors(farm.n)
             most = self._most(farm.n)

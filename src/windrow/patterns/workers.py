@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from windrow.core.computation import Aggregation
+from windrow.core.computation import Aggregation, Decompose
 from windrow.core.models import Axis, Context, WindowModel
 from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
 from windrow.engine.columns.hot_keys import HotKeys
@@ -157,6 +157,13 @@ def _order(query: WindowQuery) -> list[str]:
 def is_told_by_time(model: WindowModel) -> bool:
     """Whether a tuple's windows follow from its time alone."""
     return model.context is Context.CF and model.axis is Axis.TIME
+
+
+def can_be_dealt(query: WindowQuery) -> bool:
+    """Whether tuples can be dealt to parts of windows before the windows are decided."""
+    computation = query.computation
+    is_one_round = not isinstance(computation, Decompose) or len(computation.rounds) == 1
+    return is_told_by_time(query.model) and is_one_round and not computation.is_order_sensitive
 
 
 def needs_all_rows(query: WindowQuery) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from windrow.core.computation import Aggregation, Apply, Fold
 from windrow.core.statistics import Statistics
@@ -50,6 +51,9 @@ class Load:
     """Whether emitters send partials of panes instead of rows."""
     needs_all_rows: bool
     """Whether the partials of pieces are all their rows."""
+
+    hot_keys: tuple[tuple[Any, float], ...] = ()
+    """Frequent keys by name and their shares of the rows, the most frequent first."""
 
     @property
     def windows_per_row(self) -> float:
@@ -109,6 +113,7 @@ def load_of(
         keeps_panes=can_keep_panes(query),
         reduces_early=can_keep_panes(query) and is_told_by_time(model),
         needs_all_rows=needs_all_rows(query),
+        hot_keys=statistics.hot_keys or () if query.keys else (),
     )
 
 

@@ -40,7 +40,9 @@ class HotKeys:
         rows = list(keys)
         for key in rows:
             _check_length(key, list(types))
-        columns = [_column(n, t, [key[i] for key in rows]) for i, (n, t) in enumerate(types.items())]
+        columns = [
+            _column(n, t, [key[i] for key in rows]) for i, (n, t) in enumerate(types.items())
+        ]
         held = as_held(pa.table(columns, names=list(types)))
         return HotKeys(tuple(hash_keys(held.columns, len(held)).tolist()))
 

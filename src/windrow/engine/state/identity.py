@@ -138,9 +138,10 @@ def _pattern(pattern: object) -> dict[str, Any]:
     if hasattr(pattern, "inner"):
         parameters["inner"] = _pattern(pattern.inner)
     # A farm without hot keys is described as it was before there were any.
-    keys, hot = parameters.pop("hot_keys", None), parameters.pop("hot", None)
+    keys, hot = parameters.pop("hot_keys", None), getattr(pattern, "hot", None)
+    parameters.pop("hot", None)
     if hot is not None:
-        parameters |= {"hot_keys": sorted(keys, key=repr), "hot": _pattern(pattern.hot)}
+        parameters |= {"hot_keys": sorted(keys, key=repr), "hot": _pattern(hot)}
     return {"pattern": type(pattern).__name__, **parameters}
 
 

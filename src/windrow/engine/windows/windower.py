@@ -52,8 +52,9 @@ class Share:
 
     def hosts(self, shifts: Int64s, ids: Int64s) -> Mask:
         """Which windows of keys with these shifts are computed here."""
-        is_hosted: Mask = self.hosted[(shifts + ids // self.batch) % self.n]
-        return is_hosted | (shifts == NOT_SHARED)
+        is_hosted = self.hosted[(shifts + ids // self.batch) % self.n]
+        found: Mask = is_hosted | (shifts == NOT_SHARED)
+        return found
 
     def last_hosted(self, shifts: Int64s, ids: Int64s) -> Int64s:
         """The last windows up to ``ids`` that are computed here."""
