@@ -76,7 +76,9 @@ def load_of(
     keys = float(statistics.keys or KEYS) if query.keys else 1.0
     if query.keys and statistics.keys is None and statistics.skew is not None:
         keys = max(KEYS, 1 / statistics.skew) if statistics.skew < 1 else 1.0
-    skew = max(statistics.skew or 0.0, key_share(keys)) if query.keys else 1.0
+    hot_keys = statistics.hot_keys or () if query.keys else ()
+    shares = [share for _, share in hot_keys]
+    skew = max(statistics.skew or 0.0, key_share(keys), *shares) if query.keys else 1.0
     pane_length = model.pane_length
     rate = statistics.rate
     if rate is None:
@@ -113,7 +115,7 @@ def load_of(
         keeps_panes=can_keep_panes(query),
         reduces_early=can_keep_panes(query) and is_told_by_time(model),
         needs_all_rows=needs_all_rows(query),
-        hot_keys=statistics.hot_keys or () if query.keys else (),
+        hot_keys=hot_keys,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -98,7 +98,7 @@ ZONE = timezone(timedelta(hours=2))
         (
             pa.timestamp("us", "Europe/Rome"),
             datetime(2024, 1, 1, 2, tzinfo=ZONE),
-            datetime(2024, 1, 1, tzinfo=timezone.utc),
+            datetime(2024, 1, 1, tzinfo=UTC),
         ),
         (pa.struct([("x", pa.int64())]), {"x": 1}, {"x": 1}),
     ],

@@ -238,8 +238,9 @@ class ByPiece(Route):
 class InTurn(Route):
     """Sends batches of windows to instances in turn. All parts of a batch go to the same one.
 
-    Results, which a windower of hot keys has computed itself, go to any one. The first batch decides where to begin, so that emitters that run side by side, or anew with
-    each batch of a stream, do not all begin with the same instance.
+    The first batch decides where to begin, so that emitters that run side by side, or anew with
+    each batch of a stream, do not all begin with the same instance. Results, which a windower has
+    computed itself, go to any one.
     """
 
     n: int
