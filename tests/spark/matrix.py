@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -131,6 +131,14 @@ def takes(pattern: Pattern, model: WindowModel, kind: str) -> bool:
     if isinstance(inner, wr.PaneFarm) and model.pane_length is None:
         return False
     return kind != "apply" or isinstance(inner, wr.WinSeq)
+
+
+def over_keys(pattern: Pattern, keys: list[str]) -> Pattern:
+    """The pattern for queries with these keys, of which the second is ``seq``, if there are two."""
+    if len(keys) < 2 or not isinstance(pattern, wr.KeyFarm):
+        return pattern
+    hot = [(key, seq) for key in pattern.hot_keys for seq in (0, 2)]
+    return replace(pattern, hot_keys=hot)
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ class _Lowering:
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
         if isinstance(pattern, PaneFarm):
-            first, fan_in = self._ranked(pattern.plq)
+            first, fan_in = self._ranked(pattern.plq, are_paned=True)
             return [*first, *self._pane_farm(pattern, _Farm(), fan_in)]
         if isinstance(pattern, WinSeq) and self.reduces_early:
             return self._reduced(ByKey(self.query.keys, 1), _Farm())
@@ -157,7 +157,7 @@ class _Lowering:
             by_window = self._by_window(mapped(self.model).in_panes(), PIECE, split)
             return self._reduced(ByHotKey(hot, by_window), split)
         by_window = self._by_window(mapped(self.model), self.position, split)
-        first, fan_in = self._ranked(n)
+        first, fan_in = self._ranked(n, are_paned=False)
         work = Workers("WinSeq", self._win_seq(self.position, split.share), n)
         return [*first, Emitter(ByHotKey(hot, by_window), fan_in), work, Collector(n)]
 
@@ -181,21 +181,26 @@ class _Lowering:
 
     def _inner(self, pattern: Pattern, farm: _Farm) -> list[Node]:
         if isinstance(pattern, PaneFarm):
-            return [*self._rankers(farm.n), *self._pane_farm(pattern, farm)]
+            return [*self._rankers(farm.n, are_paned=True), *self._pane_farm(pattern, farm)]
         if isinstance(pattern, WinMapReduce):
             return self._map_reduce(pattern, farm, self.own_axis)
         return [Workers("WinSeq", self._win_seq(self.own_axis, farm.share), farm.n)]
 
-    def _rankers(self, n: int) -> list[Node]:
-        if self.model.axis is not Axis.RANK:
+    def _rankers(self, n: int, are_paned: bool) -> list[Node]:
+        """Rankers, if ranks are needed and tuples do not come with them.
+
+        Workers of panes cannot tell which tuples they lack, so rankers put these in order for them.
+        """
+        if self.model.axis is not Axis.RANK or (self.query.rank is not None and not are_paned):
             return []
         return [Workers("Ranker", Alike(Ranker, (self.query,)), n, prepares=True)]
 
-    def _ranked(self, n: int) -> tuple[list[Node], int]:
+    def _ranked(self, n: int, are_paned: bool) -> tuple[list[Node], int]:
         """Rankers, each of some of the keys if there are keys, and how many send to one emitter."""
-        if self.model.axis is not Axis.RANK or not self.query.keys or n == 1:
-            return self._rankers(1), 1
-        return [Emitter(ByKey(self.query.keys, n)), *self._rankers(n)], n
+        rankers = self._rankers(n if self.query.keys else 1, are_paned)
+        if not rankers or not self.query.keys or n == 1:
+            return rankers, 1
+        return [Emitter(ByKey(self.query.keys, n)), *rankers], n
 
     def _win_farm(self, pattern: WinFarm) -> list[Node]:
         n, inner = pattern.n, pattern.inner
@@ -205,7 +210,12 @@ class _Lowering:
         by_window = self._by_window(mapped(self.model), self.position, farm)
         if self.in_one_process and isinstance(inner, WinSeq):
             host = Workers(f"WinSeq of {n}", self._win_seq(self.position, farm.whole), 1)
-            return [*self._rankers(1), Emitter(ToHost(by_window)), host, Collector(1)]
+            return [
+                *self._rankers(1, are_paned=False),
+                Emitter(ToHost(by_window)),
+                host,
+                Collector(1),
+            ]
         if isinstance(inner, WinSeq) and self.reduces_early:
             return self._reduced(self._by_window(mapped(self.model).in_panes(), PIECE, farm), farm)
         if isinstance(inner, PaneFarm):
@@ -214,7 +224,7 @@ class _Lowering:
             body = self._map_reduce(inner, farm, self.position)
         else:
             body = [Workers("WinSeq", self._win_seq(self.position, farm.share), n)]
-        first, fan_in = self._ranked(n)
+        first, fan_in = self._ranked(n, isinstance(inner, PaneFarm))
         return [*first, Emitter(by_window, fan_in), *body, Collector(n)]
 
     def _windower(self, axis: str | None, farm: _Farm, batch: int, most: int, parts: int) -> Node:

@@ -132,13 +132,14 @@ class Phases:
         per_row = c.reduce if load.keeps_panes else c.keep + load.per_row
         return rows * per_row + self._state(rows)
 
-    def _rankers(self, n: int, sent: float) -> list[Phase]:
+    def _rankers(self, n: int, sent: float, are_paned: bool = False) -> list[Phase]:
         """If ranks are needed to route rows: workers that rank them and send copies of them.
 
         If there are keys, each of n rankers ranks some of them.
         """
         c, load = self.constants, self.load
-        if self.query.model.axis is not Axis.RANK:
+        is_given = self.query.rank is not None and not are_paned
+        if self.query.model.axis is not Axis.RANK or is_given:
             return []
         n = n if self.query.keys else 1
         work = load.rows * (c.exchange + c.keep) + sent * c.exchange
@@ -257,7 +258,7 @@ class Phases:
         plq, wlq = pattern.plq, pattern.wlq
         of_panes = share * windows_share(plq, load.panes)
         of_windows = share * windows_share(wlq, load.windows)
-        rankers = self._rankers(n if n > 1 else plq, rows)
+        rankers = self._rankers(n if n > 1 else plq, rows, are_paned=True)
         return [
             self._intake(rows),
             *rankers,

@@ -33,6 +33,7 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
         "event_time": _event_time(query),
         "idle_timeout": None if query.idle_timeout is None else "set",
         "order_by": _columns(query, query.order_by),
+        **({} if query.rank is None else {"rank_by": _columns(query, [query.rank])}),
         "computation": _computation(query, query.computation),
         "pattern": (described := _pattern(pattern)),
         **_partials(query, described),
@@ -46,7 +47,9 @@ def _rankers(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:
     farm = pattern.get("hot", pattern)
     is_farm = farm["pattern"] == "WinFarm" and farm["workers"] == "active"
     n = farm["n"] if is_farm else pattern.get("plq", 1)
-    is_shared = query.model.axis is Axis.RANK and bool(query.keys) and n > 1
+    are_paned = pattern.get("inner", pattern)["pattern"] == "PaneFarm"
+    is_ranked = query.model.axis is Axis.RANK and (query.rank is None or are_paned)
+    is_shared = is_ranked and bool(query.keys) and n > 1
     return {"rankers": n} if is_shared else {}
 
 
