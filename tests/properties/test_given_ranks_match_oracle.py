@@ -35,7 +35,8 @@ FUNCTIONS: dict[str, Any] = {
 @st.composite
 def arrivals(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Rows with their ranks, in an order that is right, nearly right, or arbitrary."""
-    names = draw(st.sampled_from([["a"], ["a", "b", None], [*"abcdefgh"]]))
+    keys: list[list[str | None]] = [["a"], ["a", "b", None], [*"abcdefgh"]]
+    names = draw(st.sampled_from(keys))
     rows: list[dict[str, Any]] = []
     for x, k in enumerate(draw(st.lists(st.sampled_from(names), max_size=60))):
         seq = sum(row["k"] == k for row in rows)
@@ -100,7 +101,7 @@ def test_other_ranks_are_refused(pattern: Pattern, ranks: list[Any], message: st
 
 def test_ranks_are_integers() -> None:
     query = wr.stream(pa.table({"x": [1.0]}))
-    with pytest.raises(wr.WindrowError, match="a column of integers.*'x' of double"):
+    with pytest.raises(wr.WindrowError, match=r"a column of integers.*'x' of double"):
         query.rank_by("x")
     with pytest.raises(wr.WindrowError, match="column not found: 'y'"):
         query.rank_by("y")
@@ -108,12 +109,10 @@ def test_ranks_are_integers() -> None:
 
 def test_ranks_and_another_order_are_refused() -> None:
     query = wr.stream(pa.table({"x": [1], "y": [2]}))
-    for build in (
-        lambda: query.rank_by("x").order_by("y"),
-        lambda: query.order_by("y").rank_by("x"),
-    ):
-        with pytest.raises(wr.WindrowError, match="rank_by tells the order"):
-            build()
+    with pytest.raises(wr.WindrowError, match="rank_by tells the order"):
+        query.rank_by("x").order_by("y")
+    with pytest.raises(wr.WindrowError, match="rank_by tells the order"):
+        query.order_by("y").rank_by("x")
 
 
 def test_other_windows_take_ranks_as_order() -> None:
