@@ -234,22 +234,38 @@ class _Lowering:
         return Workers("Windower", partial(workers.windower, *given), farm.n, prepares=True)
 
     def _agnostic(self, pattern: WinFarm) -> list[Node]:
-        """One windower; over bounded rows with keys, as many as there are workers."""
+        """Windowers, and executors of what these decide, of whole windows or of parts."""
         n, inner = pattern.n, pattern.inner
-        windowers = n if self.are_tasks and self.query.keys else 1
-        first: list[Node] = [Emitter(ByKey(self.query.keys, n))] if windowers > 1 else []
         if isinstance(inner, WinMapReduce):
-            parts = 1 if self.needs_all_rows else inner.map
-            most = _BATCHES_EACH * n
-            first.append(
-                self._windower(self.own_axis, _Farm(windowers), pattern.batch, most, parts)
+            # All parts of a window are computed by one instance, in as many tasks as parts.
+            n, parts = self._instances(n, inner), 1 if self.needs_all_rows else inner.map
+            most = max(n, _BATCHES_EACH * pattern.n)
+            first, fan_in = self._deciding(
+                pattern.n, _Farm(), self.own_axis, pattern.batch, most, parts
             )
             body = self._reduce_parts(inner, _Farm(n))
-            return [*first, Emitter(InTurn(n), windowers), *body, Collector(n)]
-        executors = self._executors(n)
+            return [*first, Emitter(InTurn(n), fan_in), *body, Collector(n)]
         most = self._most(n)
-        first.append(self._windower(self.own_axis, _Farm(windowers), pattern.batch, most, 1))
-        return [*first, *self._execute(executors, windowers)]
+        first, fan_in = self._deciding(n, _Farm(), self.own_axis, pattern.batch, most, 1)
+        return [*first, *self._execute(self._executors(n), fan_in)]
+
+    def _deciding(
+        self, n: int, farm: _Farm, axis: str | None, batch: int, most: int, parts: int
+    ) -> tuple[list[Node], int]:
+        """Windowers, and how many of them send to one emitter.
+
+        There is one per instance. Over bounded rows with keys, a single instance has n of them,
+        each for some of the keys.
+        """
+        if farm.n > 1 or n == 1 or not self.are_tasks or not self.query.keys:
+            return [self._windower(axis, farm, batch, most, parts)], 1
+        windower = self._windower(axis, _Farm(n), batch, most, parts)
+        return [Emitter(ByKey(self.query.keys, n)), windower], n
+
+    def _instances(self, n: int, inner: WinMapReduce) -> int:
+        """How many instances of map-reduce stand for n: as many tasks as without parts, about."""
+        width = inner.reduce if self.needs_all_rows else inner.map
+        return max(n, self._executors(n) // width)
 
     def _executors(self, n: int) -> int:
         """How many executors stand for n agnostic workers."""
@@ -287,8 +303,8 @@ class _Lowering:
         if self.needs_all_rows:
             return self._reduce_rows(pattern, farm, axis)
         if not self.can_be_dealt:
-            windower = self._windower(axis, farm, 1, _BATCHES_EACH, pattern.map)
-            return [windower, *self._reduce_parts(pattern, farm)]
+            first, fan_in = self._deciding(pattern.map, farm, axis, 1, _BATCHES_EACH, pattern.map)
+            return [*first, *self._reduce_parts(pattern, farm, fan_in)]
         geometry = Geometry.of(self.model, TIME)
         mapper = partial(workers.mapper, self.query, geometry, farm.share, pattern.map)
         return [
@@ -301,8 +317,8 @@ class _Lowering:
         """REDUCE alone: the partials of MAP would be the tuples themselves, once per window."""
         if not workers.is_told_by_time(self.model):
             most = _BATCHES_EACH * pattern.reduce
-            windower = self._windower(axis, farm, 1, most, 1)
-            return [windower, *self._reduce_parts(pattern, farm)]
+            first, fan_in = self._deciding(pattern.reduce, farm, axis, 1, most, 1)
+            return [*first, *self._reduce_parts(pattern, farm, fan_in)]
         n, keys, model = pattern.reduce, self.query.keys, mapped(self.model)
         geometry = Geometry.of(self.model, TIME)
         make = partial(workers.row_reducer, self.query, geometry, farm.outer, farm.batch, n)
@@ -315,23 +331,24 @@ class _Lowering:
     def _by_part(self, pattern: WinMapReduce) -> ByPart:
         return ByPart(pattern.map, self.query.computation.is_order_sensitive)
 
-    def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
-        """MAP over parts of windows that a windower has decided, then REDUCE; once per round."""
+    def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm, fan_in: int = 1) -> list[Node]:
+        """MAP over parts of windows that windowers have decided, then REDUCE; once per round."""
         query, n_map = self.query, farm.n * pattern.map
         if self.needs_all_rows:
             make = partial(workers.executor, query, False)
             reduce = Workers("REDUCE", make, farm.n * pattern.reduce, holds_state=False)
-            return [Emitter(InTurn(pattern.reduce)), reduce, Collector(pattern.reduce)]
+            return [Emitter(InTurn(pattern.reduce), fan_in), reduce, Collector(pattern.reduce)]
         if self.n_rounds == 1:
             make = partial(workers.executor, query, True)
             executor = Workers("MAP", make, n_map, holds_state=False)
-            return [Emitter(self._by_part(pattern)), executor, *self._reduce(pattern, farm)]
+            emit = Emitter(self._by_part(pattern), fan_in)
+            return [emit, executor, *self._reduce(pattern, farm)]
         nodes: list[Node] = []
         for number in range(self.n_rounds):
             is_last = number == self.n_rounds - 1
             mapper = Alike(RoundMapper, (query, number, is_last))
             map_node = Workers(f"MAP {number}", mapper, n_map, holds_state=False)
-            nodes += [Emitter(self._by_part(pattern)), map_node]
+            nodes += [Emitter(self._by_part(pattern), 1 if number else fan_in), map_node]
             if is_last:
                 break
             emit = Emitter(ByPiece(query.keys, pattern.reduce, farm.outer))

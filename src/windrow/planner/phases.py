@@ -191,7 +191,11 @@ class Phases:
             Phase("decide all windows", deciding, windowers, share),
         ]
         if isinstance(pattern.inner, WinMapReduce):
-            return [*first, *self._parts(pattern.inner, n, windows_share(n, load.windows), sent)]
+            inner = pattern.inner
+            width = inner.reduce if load.needs_all_rows else inner.map
+            instances = n if self.resources.is_stream else max(n, executors // width)
+            share = windows_share(instances, load.windows)
+            return [*first, *self._parts(inner, instances, share, sent)]
         results = load.windows * (c.window + load.per_window)
         work = sent * (c.exchange + max(load.per_row, c.of_few)) + results
         busiest = windows_share(executors, load.windows / batch)
@@ -288,7 +292,12 @@ class Phases:
             return [self._intake(rows), *self._parts(pattern, n, share, 0.0, held)]
         sent = load.windows * load.rows_per_window
         windower = rows * c.keep + self._state(rows) + sent * c.exchange
-        deciding = Phase("decide all windows", windower, n, share)
+        windowers, busiest = n, share
+        if n == 1 and self.query.keys and not self.resources.is_stream:
+            # Each of them decides the windows of some of the keys.
+            windowers = pattern.reduce if load.needs_all_rows else pattern.map
+            busiest = largest_share(windowers, load.keys, load.skew)
+        deciding = Phase("decide all windows", windower, windowers, busiest)
         return [self._intake(rows), deciding, *self._parts(pattern, n, share, sent)]
 
     def _parts(

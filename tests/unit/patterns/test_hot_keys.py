@@ -174,3 +174,26 @@ def test_agnostic_workers_are_sent_only_windows_of_hot_keys() -> None:
 def _advanced(worker: Any) -> list[Any]:
     given: list[Any] = worker.advance(1000)
     return given
+
+
+@pytest.mark.parametrize(("share", "alone", "split"), [(0.5, 0.7, 0.54), (0.16, 0.55, 0.54)])
+def test_workers_share_the_rows_of_a_frequent_key(share: float, alone: float, split: float) -> None:
+    """On two workers, a key farm's busiest has more than p + (1 - p) / 2 of the rows, about."""
+    draw = np.random.default_rng(3)
+    is_hot = draw.random(20_000) < share
+    keys = np.where(is_hot, "hot", draw.integers(0, 200, 20_000).astype(str))
+    table = pa.table({"k": keys, "t": np.arange(20_000) // 20})
+    farm, active = wr.KeyFarm(2), wr.KeyFarm(2, hot_keys=["hot"], hot=wr.WinFarm(2))
+    assert _busiest(farm, table) > alone
+    assert _busiest(active, table) < split
+
+
+def _busiest(pattern: Pattern, table: pa.Table) -> float:
+    """The share of all rows of all windows that the busiest worker computes."""
+    runner = runner_of(pattern)
+    runner.push(table)
+    rows = [
+        sum(len(times) for given in _advanced(worker) for times in given["times"].to_pylist())
+        for worker in runner.workers[1]
+    ]
+    return max(rows) / sum(rows)
