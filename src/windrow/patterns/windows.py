@@ -80,8 +80,9 @@ def stages_over_panes(query: WindowQuery, n: int) -> Stages:
 
 def hot_keys_of(query: WindowQuery, keys: Iterable[Any]) -> HotKeys:
     """Hot keys as values of the query's key columns."""
-    rows = (key if isinstance(key, tuple) else (key,) for key in keys)
-    return HotKeys.of(rows, {name: query.arrow_type(name) for name in query.keys})
+    rows = [key if isinstance(key, tuple) else (key,) for key in keys]
+    # Not every type that keys may have is one of values that can be named.
+    return HotKeys.of(rows, {k: query.arrow_type(k) for k in query.keys} if rows else {})
 
 
 @dataclass(frozen=True)
