@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +15,7 @@ import pyarrow as pa
 from windrow.core.errors import WindrowError
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.arrays import to_microseconds
-from windrow.engine.columns.held import as_held
-from windrow.engine.columns.hot_keys import HotKeys
-from windrow.engine.columns.key_table import distinct_keys
+from windrow.engine.datasets.frequent_keys import frequent_keys
 from windrow.engine.datasets.pieces import FilePiece, Piece
 from windrow.engine.datasets.scan import Scan
 from windrow.engine.window_query import WindowQuery
@@ -28,8 +25,6 @@ LEAST_BYTES = 64 << 20
 _PIECES = 8
 _ROWS = 65_536
 """The rows of a piece that are looked at."""
-_HOT_KEYS, _LEAST_HOT, _TIMES_AVERAGE, _SEEN = 16, 0.01, 2.0, 5
-"""How many keys are named as frequent; the least share, and number of rows, that each has."""
 _SECONDS = 2.0
 """How long reading may take; pieces that take longer are left out."""
 
@@ -62,7 +57,7 @@ def sampled(
     table = pa.concat_tables(t for t, _, _ in found)
     keys, skew = _keys_of(table, [names[k] for k in query.keys], rows)
     rate = _rate_of(query, table[names[query.time]], rows) if query.time else None
-    hot = _hot_keys_of(query, table.select([names[k] for k in query.keys]))
+    hot = frequent_keys(query, table.select([names[k] for k in query.keys]))
     return Statistics(keys=keys, skew=skew, rate=rate, rows=rows, hot_keys=hot)
 
 
@@ -106,25 +101,6 @@ def _keys_of(table: pa.Table, columns: list[str], rows: int) -> tuple[int, float
     skew = float(counts.max() / counts.sum())
     # A key that was seen once by chance says nothing about its share.
     return min(rows, round(keys)), skew if counts.max() > 4 else 1 / max(1.0, keys)
-
-
-def _hot_keys_of(query: WindowQuery, keys: pa.Table) -> tuple[tuple[Any, float], ...]:
-    """The most frequent keys and their shares of the rows, if these are much above the average."""
-    if keys.num_columns == 0:
-        return ()
-    own, distinct = distinct_keys(as_held(keys), keys.column_names)
-    counts = np.bincount(own)
-    first = np.argsort(-counts, kind="stable")[:_HOT_KEYS]
-    least = max(_TIMES_AVERAGE * len(keys) / len(counts), _LEAST_HOT * len(keys), _SEEN)
-    first = first[counts[first] >= least]
-    rows = distinct.take(first).to_pylist()
-    found = [tuple(row.values()) for row in rows]
-    try:
-        HotKeys.of(found, {name: query.arrow_type(name) for name in query.keys})
-    except WindrowError:  # NaN within a struct does not equal itself
-        return ()
-    named = [key if len(key) > 1 else key[0] for key in found]
-    return tuple(zip(named, (counts[first] / len(keys)).tolist(), strict=True))
 
 
 def _rate_of(query: WindowQuery, times: pa.ChunkedArray, rows: int) -> float | None:

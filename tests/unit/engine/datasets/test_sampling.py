@@ -110,20 +110,3 @@ def test_frequent_keys_are_named(tmp_path: Path) -> None:
 
 def test_keys_that_are_equally_frequent_are_not() -> None:
     assert statistics_of(ds.dataset(table_of(50, 0.0))).hot_keys == ()
-
-
-def test_keys_of_several_columns_and_without_keys() -> None:
-    table = table_of(100, 0.5)
-    table = table.append_column("z", pa.array([None] * N, pa.string()))
-    query = wr.stream(table).event_time("t").window(wr.TimeWindow("1 s")).agg(n=wf.count())
-    by_two = query.key_by("k", "z").window_query()
-    found = sampling._hot_keys_of(by_two, table.select(["k", "z"]))
-    assert [key for key, _ in found] == [(0, None)]
-    assert sampling._hot_keys_of(query.window_query(), table.select([])) == ()
-
-
-def test_keys_that_cannot_be_named_are_left_out() -> None:
-    key = pa.array([{"x": float("nan")}] * 100, pa.struct([("x", pa.float64())]))
-    table = pa.table({"k": pa.concat_arrays([key, pa.array([{"x": 1.0}], key.type)])})
-    query = wr.stream(table).key_by("k").window(wr.CountWindow(2)).agg(n=wf.count())
-    assert sampling._hot_keys_of(query.window_query(), table) == ()
