@@ -15,7 +15,7 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-campaign test-package lint bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
+.PHONY: help setup demo examples check test test-campaign test-package lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -47,6 +47,11 @@ lint: $(INSTALLED) ## check format, lint, types and dead code
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 	$(PYTHON) -m vulture
+
+docs: $(INSTALLED) ## draw the pictures and build the site of the documentation in build/site
+	$(PYTHON) -m scripts.drawings
+	$(PYTHON) -m mkdocs build --strict
+	@echo "Open build/site/index.html"
 
 bench-kernels: $(INSTALLED) ## check and time the kernels and the engine in process
 	$(PYTHON) -m benchmarks.bench_kernels_ranges

@@ -1,4 +1,4 @@
-"""A custom aggregate that minds the order of tuples."""
+"""A custom aggregate whose result depends on the order of tuples."""
 
 from __future__ import annotations
 

@@ -9,8 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from windrow import functions
+from windrow.api.beginnings import scan, scan_stream, stream
 from windrow.api.join import Join, join
-from windrow.api.query import Query, scan, scan_stream, stream
+from windrow.api.query import Query
 from windrow.api.sources import Data
 from windrow.core import (
     Aggregate,

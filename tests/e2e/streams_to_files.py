@@ -42,6 +42,7 @@ MODELS: dict[str, WindowModel] = {
     "paned": PANED,
     "sessions": SESSIONS,
     "resized": COUNTED,
+    "hinted": COUNTED,
     "scanned": PANED,
 }
 WITHIN = ("3 ms", "1 ms")
@@ -92,7 +93,7 @@ def kill(victim: str) -> None:
 
 
 def query(name: str, df: DataFrame, folder: Path, victim: str | None) -> DataFrame:
-    """The results; "resized" and "rejoined" have the pattern that fits any number of cores.
+    """The results; "resized", "hinted" and "rejoined" have a pattern that fits any number of cores.
 
     The tasks of "scanned" read the files themselves.
     """
@@ -110,6 +111,8 @@ def query(name: str, df: DataFrame, folder: Path, victim: str | None) -> DataFra
     collected = base.agg(seqs=wf.collect("seq"))
     if name == "paned":
         collected = collected.using(wr.PaneFarm(2, 2, level=2))
+    elif name == "hinted":
+        collected = collected.hint(keys=1, cost="1 ms")
     elif name == "sessions":
         collected = collected.using(wr.WinFarm(2, workers="agnostic"))
     return collected.to_df()

@@ -12,7 +12,19 @@ import pyarrow.compute as pc
 import pytest
 from pyspark.sql import SparkSession
 
-from examples import algotrader, network_sessions, skyline, symbol_statistics, yahoo_streaming
+from examples import (
+    algotrader,
+    bars_of_a_minute,
+    continue_after_a_stop,
+    every_kilometre,
+    late_rows,
+    near_orders,
+    network_sessions,
+    skyline,
+    symbol_statistics,
+    trend_of_trends,
+    yahoo_streaming,
+)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -113,3 +125,68 @@ def test_a_burst_of_flows_is_a_session(
         assert (
             0 < row["seconds"] == (row["last"] - row["first"]) // timedelta(milliseconds=1) / 1000
         )
+
+
+@pytest.mark.spark
+def test_bars_of_a_minute_are_those_of_its_trades(spark: SparkSession) -> None:
+    rows: list[dict[str, Any]] = bars_of_a_minute.main()
+    trades = bars_of_a_minute.trades()
+    assert len(rows) == 2 * (bars_of_a_minute.TRADES // 600 - 1)
+    symbols, times = trades["symbol"].to_numpy(), trades["ts"].to_numpy()
+    for row in rows:
+        minute = np.datetime64(row["minute"].replace(tzinfo=None))
+        own = (symbols == row["symbol"]) & (times >= minute) & (times < minute + 60_000_000)
+        prices = trades["price"].to_numpy()[own]
+        bar = [prices[0], prices.max(), prices.min(), prices[-1]]
+        assert [row["open"], row["high"], row["low"], row["close"]] == bar
+        assert row["volume"] == trades["size"].to_numpy()[own].sum()
+
+
+@pytest.mark.spark
+def test_only_rows_whose_window_has_fired_are_dropped(spark: SparkSession) -> None:
+    windows, dropped = late_rows.main()
+    assert (windows[0], dropped) == ((10, 3, 20.4), 2)
+
+
+@pytest.mark.spark
+def test_consumption_is_that_of_the_kilometres_before(spark: SparkSession) -> None:
+    rows: list[dict[str, Any]] = every_kilometre.main()
+    table = every_kilometre.positions()
+    km, litres, vehicle = (table[n].to_numpy() for n in ("km", "litres", "vehicle"))
+    assert len(rows) > 60
+    for row in rows:
+        own = (vehicle == row["vehicle"]) & (km >= row["window_start"]) & (km < row["window_end"])
+        assert row["consumption"] == pytest.approx(20 * litres[own].sum())
+
+
+@pytest.mark.spark
+def test_near_orders_are_all_pairs_in_reach(spark: SparkSession) -> None:
+    rows: list[dict[str, Any]] = near_orders.main()
+    buys, sells = near_orders.orders(1), near_orders.orders(2)
+    times, prices = buys["ts"].to_numpy(), (buys["price"].to_numpy(), sells["price"].to_numpy())
+    is_near = np.abs(times[:, None] - times) <= np.timedelta64(2, "s")
+    # The predicate, in the very arithmetic of doubles.
+    is_near &= np.abs(prices[0][:, None] - prices[1]) <= 0.01
+    assert len(rows) == is_near.sum()
+
+
+@pytest.mark.spark
+def test_two_runs_give_every_window_once(spark: SparkSession) -> None:
+    rows: list[dict[str, Any]] = continue_after_a_stop.main()
+    windows = [(row["sensor"], row["window_id"]) for row in rows]
+    each = range(continue_after_a_stop.SENSORS)
+    assert sorted(windows) == [(sensor, i) for sensor in each for i in range(4)]
+    for row in rows:
+        seconds = np.arange(row["window_start"], row["window_end"])
+        assert row["mean"] == pytest.approx(np.sin(seconds / 20).mean())
+
+
+@pytest.mark.spark
+def test_the_trend_turns_with_the_wave(spark: SparkSession) -> None:
+    rows: list[dict[str, Any]] = trend_of_trends.main()
+    assert len(rows) > 150
+    for row in rows:
+        middle = (row["at"].timestamp() - trend_of_trends.START / 1e6) - 5
+        steepness = np.cos(middle * 2 * np.pi / 60)
+        if abs(steepness) > 0.3:
+            assert (row["slope"] > 0) == (steepness > 0)

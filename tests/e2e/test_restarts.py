@@ -152,16 +152,25 @@ def test_driver_killed_again_and_again_at_any_moment(tmp_path: Path, came: Rows)
     assert_exact(tmp_path, came, names)
 
 
-def test_a_stream_goes_on_with_other_cores_after_being_killed(tmp_path: Path, came: Rows) -> None:
-    """From 2 cores to 4 and to 1, killed between: the default pattern's state fits them all."""
+@pytest.mark.parametrize(
+    ("sizes", "names"),
+    [
+        ((2, 4, 1), ["resized", "rejoined"]),
+        pytest.param((1, 8, 2), ["resized", "hinted"], marks=pytest.mark.campaign),
+    ],
+    ids=str,
+)
+def test_a_stream_goes_on_with_other_cores_after_being_killed(
+    tmp_path: Path, came: Rows, sizes: tuple[int, ...], names: list[str]
+) -> None:
+    """Killed between: the default pattern's state fits any number of cores."""
     bring(came, tmp_path, 9)
-    names = ["resized", "rejoined"]
-    for cores in (2, 4):
+    for cores in sizes[:-1]:
         program = Program(tmp_path, f"local[{cores}]", *names)
         told = [line for line, _ in zip(program.lines, range(4), strict=False)]
         program.kill()
         assert len(told) == 4, program.said.read_text()[-4000:]
-    Program(tmp_path, "local[1]", *names).finish()
+    Program(tmp_path, f"local[{sizes[-1]}]", *names).finish()
     assert_exact(tmp_path, came, names)
 
 

@@ -242,7 +242,7 @@ def results(tables: list[pa.Table]) -> Counter[tuple[Any, ...]]:
 
 
 class Trail(wr.Aggregate[int, str, str]):
-    """A custom aggregate that minds the order of tuples."""
+    """A custom aggregate whose result depends on the order of tuples."""
 
     returns = "string"
 

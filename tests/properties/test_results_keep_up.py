@@ -55,13 +55,32 @@ def assert_kept_up(results: Iterable[pa.Table], lags: dict[str, int], watermark:
                 event(f"{name} as old as it may be: {oldest == watermark - lag}")
 
 
+class Latest(wr.Commutative[int, int, int]):
+    """A maximum of a user's own."""
+
+    returns = "bigint"
+    gives_newest = True
+
+    def lift(self, value: int) -> int:
+        return value
+
+    def combine(self, a: int, b: int) -> int:
+        return max(a, b)
+
+    def lower(self, partial: int) -> int:
+        return partial
+
+
 @examples(150)
 @given(models, steps())
 def test_windows_keep_up(model: wr.WindowModel, steps: Steps) -> None:
     query = wr.stream(table([])).key_by("k").event_time("t").order_by("seq").window(model)
-    complete = query.agg(newest=wf.max("t"), last=wf.last("t")).window_query()
+    functions = {"newest": wf.max("t"), "last": wf.last("t"), "latest": Latest("t")}
+    others = {"oldest": wf.min("t"), "first": wf.first("t"), "most": wf.max("seq")}
+    complete = query.agg(**functions, **others).window_query()
     lags = complete.result_lags()
-    assert ("newest" in lags) == ("last" in lags) == (not isinstance(model, wr.DeltaWindow))
+    known = set() if isinstance(model, wr.DeltaWindow) else set(functions)
+    assert lags.keys() - {"window_end"} == known
     assert ("window_end" in lags) == (model.axis is wr.Axis.TIME)
     runner = WindowRunner(complete, window_stages(complete, wr.KeyFarm(2)))
     before = BEGINNING

@@ -1,11 +1,12 @@
-"""A window model that is none of the library's, on Spark: bounded and streaming.
+"""Window models that are none of the library's, on Spark: bounded and streaming.
 
-Its module is pickled by value, as a notebook's is: Spark's workers have never imported it, and
-nothing is registered there.
+Their modules are pickled by value, as a notebook's is: Spark's workers have never imported them,
+and nothing is registered there.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,13 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 import windrow as wr
-from tests import punctuated
+from tests import punctuated, shifts
 from tests.punctuated import PunctuatedWindow, definition
+from tests.shifts import ShiftWindow
 from tests.spark.arrivals import Arrivals, streamed
-from tests.spark.results import assert_same, by_window
+from tests.spark.results import assert_same, by_window, run_all
 from windrow import functions as wf
+from windrow.core import oracle
 from windrow.patterns import Pattern
 
 pytestmark = pytest.mark.spark
@@ -41,9 +44,11 @@ PATTERNS: list[Pattern | None] = [
 
 @pytest.fixture(scope="module", autouse=True)
 def by_value() -> Iterator[None]:
-    cloudpickle.register_pickle_by_value(punctuated)  # type: ignore[no-untyped-call]
+    for module in (punctuated, shifts):
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     yield
-    cloudpickle.unregister_pickle_by_value(punctuated)  # type: ignore[no-untyped-call]
+    for module in (punctuated, shifts):
+        cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
 def tuples(n: int) -> list[dict[str, Any]]:
@@ -90,3 +95,56 @@ def test_streaming(spark: SparkSession, pattern: Pattern | None, tmp_path: Path)
     found, dropped = streamed((query if pattern is None else query.using(pattern)).to_df())
     assert_same(by_window(found, ["k"]), expected(rows, emits_open=False), pattern)
     assert dropped == sum(row["flag"] is None for row in rows)
+
+
+SHIFTS = ShiftWindow((10_000, 30_000, 50_000), (40_000, 44_000, 60_000), 80_000)
+"""The first two overlap, and there is a gap at night."""
+ON_PANES: list[tuple[Pattern | None, Any]] = [
+    (None, wf.sum("i")),
+    (wr.KeyFarm(2, wr.PaneFarm(2, 1)), wf.collect("i")),
+    (wr.WinFarm(2, wr.PaneFarm(1, 1)), wf.last("i")),
+    (wr.WinFarm(2), wf.collect("i")),
+    (wr.WinMapReduce(2, 2), wf.sum("i")),
+]
+
+
+def on_shifts(df: Any, pattern: Pattern | None, function: Any, open_windows: Any) -> wr.Query:
+    stream = wr.stream(df).key_by("k").event_time("t", DELAY).order_by("i")
+    query = stream.window(SHIFTS, open_windows).agg(n=wf.count(), found=function)
+    return query if pattern is None else query.using(pattern)
+
+
+def expected_on_shifts(rows: list[dict[str, Any]], function: Any, emits_open: bool) -> Any:
+    windows = shifts.definition(SHIFTS, rows, key=("k",), delay=DELAY, emits_open=emits_open)
+    return {w: [[len(own), oracle.aggregate(function, own)]] for w, own in windows.items()}
+
+
+def test_bounded_on_the_time_axis_with_panes(spark: SparkSession) -> None:
+    rows = tuples(150)
+    df = spark.createDataFrame(pa.Table.from_pylist(rows, ARROW)).repartition(2)
+
+    def check(pattern: Pattern | None, function: Any, open_windows: str) -> None:
+        found = on_shifts(df, pattern, function, open_windows).to_df()
+        wanted = expected_on_shifts(rows, function, open_windows == "emit")
+        assert_same(by_window(found, ["k"]), wanted, (pattern, open_windows))
+
+    run_all(
+        functools.partial(check, *case, open_windows)
+        for case in ON_PANES
+        for open_windows in ("emit", "drop")
+    )
+
+
+def test_streaming_on_the_time_axis_with_panes(spark: SparkSession, tmp_path: Path) -> None:
+    rows, arrivals = tuples(150), Arrivals(tmp_path / "in", ARROW)
+    for begin in range(0, len(rows), 50):
+        arrivals.add(rows[begin : begin + 50])
+
+    def check(pattern: Pattern | None, function: Any) -> None:
+        query = on_shifts(arrivals.read(spark, SCHEMA), pattern, function, "emit")
+        found, dropped = streamed(query.to_df())
+        wanted = expected_on_shifts(rows, function, emits_open=False)
+        assert_same(by_window(found, ["k"]), wanted, pattern)
+        assert dropped == 0
+
+    run_all(functools.partial(check, *case) for case in ON_PANES[:3])

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.spark
 def test_inspect_shows_whose_state_a_checkpoint_holds_and_how_much(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    checkpoint, _ = golden_checkpoint.read(tmp_path)
+    checkpoint, _ = golden_checkpoint.read(golden_checkpoint.OLDER, tmp_path)
     with pytest.raises(SystemExit, match="0"):
         main(["inspect", str(checkpoint), "--keys", "3"])
     printed = capsys.readouterr().out

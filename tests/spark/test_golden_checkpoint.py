@@ -7,22 +7,24 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.golden_checkpoint import MODEL, PER_BATCH, read, row, run
-from windrow.core import oracle
+from tests.golden_checkpoint import CHAIN, OLDER, PER_BATCH, WINDOWS, Golden, read, row, run
 
 pytestmark = pytest.mark.spark
 
 
-def test_a_golden_checkpoint_is_continued(spark: SparkSession, tmp_path: Path) -> None:
-    checkpoint, before = read(tmp_path)
-    after = run(spark.newSession(), checkpoint, 3)
+@pytest.mark.parametrize("golden", [OLDER, WINDOWS, CHAIN], ids=lambda g: f"{g.name}-v{g.version}")
+def test_a_golden_checkpoint_is_continued(
+    spark: SparkSession, tmp_path: Path, golden: Golden
+) -> None:
+    checkpoint, before = read(golden, tmp_path)
+    after = run(golden, spark.newSession(), checkpoint, 3)
     assert min(after) > 0, "it goes on, and does not begin anew"
     results = [tuple(r) for batch in (before | after).values() for r in batch]
-    rows = [row(i) for i in range((max(after) + 1) * PER_BATCH)]
-    windows = oracle.windows(MODEL, rows, key=["k"], time="t", order_by=["x"])
-    expected = {(w.key[0], w.id): (len(w.rows), sum(r["x"] for r in w.rows)) for w in windows}
-    assert {(k, id): (n, total) for k, id, n, total in results}.items() <= expected.items()
-    for key in (None, 0, 1, 2):
-        ids = sorted(id for k, id, _, _ in results if k == key)
-        assert ids == list(range(len(ids))), f"none is lost and none comes twice of key {key}"
+    expected = golden.expected([row(i) for i in range((max(after) + 1) * PER_BATCH)])
+    assert all(expected[k, id] == found for k, id, *found in results)
+    for key in {k for k, _ in expected}:
+        ids = sorted(id for k, id, *_ in results if k == key)
+        first = min(id for k, id in expected if k == key)
+        wanted = list(range(first, first + len(ids)))
+        assert ids == wanted, f"none is lost and none comes twice of key {key}"
         assert any(k == key for batch in after.values() for k, *_ in batch)

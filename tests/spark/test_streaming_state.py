@@ -21,6 +21,7 @@ from windrow.engine.state.log import StateLog
 from windrow.engine.state.store import Store
 from windrow.engine.state.worker_state import Stateful
 from windrow.patterns import Pattern
+from windrow.spark.stateful import HEADER
 
 pytestmark = pytest.mark.spark
 
@@ -114,6 +115,23 @@ def test_windows_go_on_over_a_restart(
         stream.bring(40)
         stream.run(stream.query(model).agg(**FUNCTIONS).using(pattern))
     stream.assert_exact(model, pattern)
+
+
+def test_a_stream_that_is_to_grow_begins_with_as_many_partitions_as_the_user_sets(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Each of the 8 workers has a partition of its own, so a task, which any core can take."""
+    model = wr.CountWindow(7, 3)
+    stream = Restarted(spark, tmp_path)
+    for partitions in ("8", "2"):
+        stream.spark = spark.newSession()
+        stream.spark.conf.set("spark.sql.shuffle.partitions", partitions)
+        stream.bring(60)
+        stream.run(stream.query(model).agg(**FUNCTIONS))
+    reader = spark.read.format("statestore").option("stateVarName", HEADER)
+    headers = reader.load(str(stream.checkpoint)).select("partition_id").collect()
+    assert sorted(row[0] for row in headers) == list(range(8))
+    stream.assert_exact(model)
 
 
 def test_the_delay_may_change_with_a_restart(stream: Restarted) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from windrow.api.file_formats import format_told_by
 from windrow.api.in_threads import FEW_BYTES, InThreads
 from windrow.core.errors import WindrowError
 from windrow.core.names import check_names
@@ -198,7 +199,10 @@ def dataset_at(
         )
     except (pa.ArrowException, OSError, TypeError, ValueError) as e:
         hint = "pass a file, a folder or a list of files, and the format of all of them."
-        raise WindrowError(f"scan cannot read {format} files", f"{path}: {e}", hint) from e
+        if (told := format_told_by(str(path))) not in ("", format):
+            hint = f'say wr.scan(path, format="{told}").'
+        reason = "no such file" if isinstance(e, FileNotFoundError) else str(e)
+        raise WindrowError(f"scan cannot read {format} files", f"{path}: {reason}", hint) from e
     return found
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from json import dumps
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, Union, get_args
 
-from windrow.api.sources import Data, Source, source_of, told_apart
+from windrow.api.missteps import not_a_step, warn_of_unit_in_name
+from windrow.api.sources import Source, told_apart
 from windrow.core.aggregate import Aggregate
 from windrow.core.calls import checks_call
 from windrow.core.checks import one_of, path_of
@@ -24,8 +25,6 @@ from windrow.patterns import KeyFarm, Pattern, check_pattern
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyarrow.dataset import Expression, FileFormat, Partitioning
-    from pyarrow.fs import FileSystem
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
     from pyspark.sql.types import DataType
 
@@ -34,76 +33,8 @@ if TYPE_CHECKING:
 
 Partial: TypeAlias = Callable[..., Mapping[str, Any]]
 Combine: TypeAlias = Callable[[list[Mapping[str, Any]]], Rows]
-Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 Returns: TypeAlias = Union[str, "DataType"]
 """Names and types of fields: ``"a double, b int"``, or a ``StructType``."""
-
-
-@checks_call
-def stream(data: Data) -> Query:
-    """A query over a Spark DataFrame, a PyArrow table or dataset, or a dict of NumPy arrays.
-
-    >>> import numpy as np
-    >>> from windrow import functions as wf, CountWindow
-    >>> q = stream({"x": np.arange(5)}).window(CountWindow(2)).agg(total=wf.sum("x"))
-    >>> q.collect()["total"].to_pylist()
-    [1, 5, 4]
-    """
-    return Query(source_of(data, "stream"))
-
-
-@checks_call
-def scan(
-    path: Paths,
-    format: str | FileFormat = "parquet",
-    *,
-    schema: pa.Schema | None = None,
-    partitioning: str | list[str] | Partitioning | None = "hive",
-    filesystem: FileSystem | None = None,
-    filter: Expression | None = None,
-) -> Query:
-    """A query over files: short for ``stream`` of the PyArrow dataset at ``path``.
-
-    ``path`` is a file, a folder or a list of files, on this machine or at an address such as
-    ``s3://bucket/folder``. ``format`` is ``"parquet"``, ``"ipc"``, ``"orc"``, ``"csv"`` or
-    ``"json"``. Folders named ``column=value`` give columns. Only rows that meet the ``filter`` are
-    read. The other arguments are those of ``pyarrow.dataset.dataset``.
-    """
-    from windrow.api.datasets import dataset_at
-
-    found = dataset_at(path, format, schema, partitioning, filesystem)
-    if not found.schema.names:
-        raise WindrowError("scan needs at least one file", str(path))
-    return stream(found if filter is None else found.filter(filter))
-
-
-@checks_call
-def scan_stream(
-    spark: SparkSession,
-    folder: str | PathLike[str],
-    format: str | FileFormat = "parquet",
-    max_files_per_trigger: int | None = None,
-    *,
-    schema: pa.Schema | None = None,
-    partitioning: Literal["hive"] | None = "hive",
-) -> Query:
-    """A query over a stream of files: those in a folder, and those that appear there later.
-
-    It gives what ``stream`` of ``spark.readStream.parquet(folder)`` gives, but Spark only finds the
-    files. Tasks read them with PyArrow, which is faster. Every file is read once: Spark keeps the
-    names of files in the checkpoint.
-
-    ``folder`` is a folder on this machine, or an address such as ``s3a://bucket/folder`` that both
-    Spark and PyArrow can reach; files in folders below it count too. A batch has at most
-    ``max_files_per_trigger`` files, the oldest first. Without a ``schema``, the columns are those
-    of a file that is there. Folders named ``column=value`` give columns, unless ``partitioning``
-    is None. Formats are those of ``scan``.
-    """
-    from windrow.api.file_streams import FileStreamSource
-
-    return Query(
-        FileStreamSource.at(spark, folder, format, max_files_per_trigger, schema, partitioning)
-    )
 
 
 @dataclass(frozen=True)
@@ -126,6 +57,11 @@ class Query:
     hints: Statistics = UNKNOWN
     tuning: pa.Table | None = field(default=None, repr=False, compare=False)
     """What ``tune`` has measured: the plans it tried, the fastest first."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say which step comes nearest to what the query does not have."""
+        steps = [n for n, step in vars(Query).items() if callable(step) and n[0] != "_"]
+        raise not_a_step(name, steps)
 
     @checks_call
     def key_by(self, *columns: str | Column) -> Query:
@@ -167,6 +103,8 @@ class Query:
         if unit != "us" and kind not in ("bigint", "int"):
             rule = "only integer times can have a unit"
             raise WindrowError(rule, f"{received('unit', unit)} for {name!r} of {kind}")
+        if unit == "us" and kind in ("bigint", "int"):
+            warn_of_unit_in_name(name)
         micros = microseconds(delay, "event_time delay")
         if micros < 0:
             raise WindrowError("event_time delay must not be negative", received("delay", delay))

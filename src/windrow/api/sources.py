@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
 
 from windrow.core.errors import WindrowError
@@ -74,6 +75,9 @@ def source_of(data: object, step: str) -> Source:
     """The source for data of any supported type; ``step`` names the caller in errors."""
     found: Source | None
     if type(data).__module__.startswith("pyspark."):
+        from windrow.spark.release import check_pyspark
+
+        check_pyspark()
         from windrow.spark.source import DataFrameSource
 
         found = DataFrameSource.of(data)
@@ -89,10 +93,19 @@ def source_of(data: object, step: str) -> Source:
         raise WindrowError(
             f"{step} takes a Spark DataFrame, a PyArrow table or dataset, or a dict of "
             "NumPy arrays",
-            type(data).__name__,
-            "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df).",
+            repr(data) if isinstance(data, str) else type(data).__name__,
+            _way_in(data),
         )
     return found
+
+
+def _way_in(data: object) -> str:
+    """How to get rows of this kind into a query."""
+    if isinstance(data, str | PathLike):
+        return "files are read by wr.scan(path), Spark's tables by spark.table(name)."
+    if isinstance(data, list):
+        return "rows become a table with pyarrow.Table.from_pylist(rows)."
+    return "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df)."
 
 
 def told_apart(

@@ -7,8 +7,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from windrow.api.in_threads import FEW_ROWS, InThreads
+from windrow.api.missteps import warn_of_unit_of_values
 from windrow.core.errors import WindrowError
 from windrow.core.names import check_names
 from windrow.engine.columns.ddl import type_name
@@ -49,9 +51,18 @@ class TableSource:
         self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, threads: int | None
     ) -> pa.Table:
         """The results, computed in this process."""
+        self._warn_of_unit(query)
         steps = table_steps(self.table, query.time, query.unit, query.order_by)
         running = self._in_threads(query, pattern, threads)
         return running.collect(steps, self.table.schema, ordered=ordered)
+
+    def _warn_of_unit(self, query: WindowQuery) -> None:
+        """Warn if times that are taken for microseconds look like another unit."""
+        if query.time is None or query.unit != "us" or query.types[query.time] != "bigint":
+            return
+        bounds = pc.min_max(self.table[query.time]).as_py()
+        if bounds["min"] is not None:
+            warn_of_unit_of_values(query.time, bounds["min"], bounds["max"])
 
     def _in_threads(
         self, query: WindowQuery, pattern: Pattern | None, threads: int | None

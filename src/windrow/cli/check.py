@@ -17,7 +17,6 @@ from windrow.cli.findings import Finding
 from windrow.cli.java import LEAST, find_java
 from windrow.core.version import VERSION
 
-_LEAST_SPARK = (4, 0)
 _JAVA_REMEDY = (
     "install it and set JAVA_HOME to its folder (Debian, Ubuntu: apt-get install "
     "openjdk-17-jre-headless; macOS: brew install openjdk@17)"
@@ -74,9 +73,11 @@ def spark_package() -> Finding:
         return Finding("PySpark", "not installed", remedy, is_fine=True)
     import pyspark
 
+    from windrow.spark.release import is_new_enough
+
     found = pyspark.__version__
     home = f"{found} in {os.path.dirname(pyspark.__file__)}"
-    if tuple(map(int, found.split(".")[:2])) < _LEAST_SPARK:
+    if not is_new_enough(found):
         return Finding("PySpark", home, 'Windrow needs 4.0 or newer: pip install "pyspark>=4.0"')
     return Finding("PySpark", home)
 

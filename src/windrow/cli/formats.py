@@ -10,21 +10,9 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv, feather, orc, parquet
 
+from windrow.api.file_formats import COMPRESSED, FORMATS, format_told_by
 from windrow.core.errors import WindrowError
 
-_FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".arrow": "ipc",
-    ".feather": "ipc",
-    ".ipc": "ipc",
-    ".orc": "orc",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-}
-_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 _WRITERS: dict[str, Callable[[pa.Table, str], Any]] = {
     "parquet": parquet.write_table,
     "csv": csv.write_csv,
@@ -46,16 +34,16 @@ def format_of(paths: Sequence[str]) -> str:
     names = [path]
     if os.path.isdir(path):
         names = [name for _, _, files in sorted(os.walk(path)) for name in sorted(files)]
-    found = (_format(name) for name in names)
+    found = (format_told_by(name) for name in names)
     if (known := next(filter(None, found), None)) is None:
-        hint = f"name it with --format: {', '.join(dict.fromkeys(_FORMATS.values()))}."
+        hint = f"name it with --format: {', '.join(dict.fromkeys(FORMATS.values()))}."
         raise WindrowError("the extension does not tell the format", repr(path), hint)
     return known
 
 
 def writer_of(path: str, inputs: Sequence[str]) -> Callable[[pa.Table], None]:
     """Writes a table to the path; raises at once if that cannot work."""
-    kind = "" if path.lower().endswith(_COMPRESSED) else _format(path)
+    kind = "" if path.lower().endswith(COMPRESSED) else format_told_by(path)
     if kind not in _WRITERS:
         hint = "write to a file that ends with .parquet, .csv, .arrow or .orc."
         raise WindrowError("--out cannot write this format", repr(path), hint)
@@ -80,11 +68,3 @@ def writer_of(path: str, inputs: Sequence[str]) -> Callable[[pa.Table], None]:
             part.unlink(missing_ok=True)
 
     return write
-
-
-def _format(path: str) -> str:
-    """The format that the extension tells; empty if it tells none."""
-    stem, extension = os.path.splitext(path.lower())
-    if extension in _COMPRESSED:
-        extension = os.path.splitext(stem)[1]
-    return _FORMATS.get(extension, "")

@@ -49,7 +49,8 @@ def show_checkpoint(location: str, most: int) -> None:
 
 def described(query: dict[str, Any]) -> dict[str, str]:
     """The query that a header describes, line by line."""
-    given = {name: value for name, value in query.items() if value or name == "keys"}
+    told = {name: part for name, part in query.items() if name != "defaults"}
+    given = {name: value for name, value in told.items() if value or name == "keys"}
     said = {"per key" if n == "keys" else n: json.dumps(value) for n, value in given.items()}
     if "window" in query:
         said["window"] = _model(query["window"])

@@ -17,9 +17,9 @@ from rich.console import Console
 
 import windrow as wr
 from windrow.cli.plot import save_png, terminal_plot
-from windrow.cli.progress import RESULTS, Batch, Display, reported
+from windrow.cli.progress import RESULTS, Batch, BatchTable, reported
 from windrow.cli.quotes import first_quotes, live_quotes, windows
-from windrow.cli.replay import check
+from windrow.cli.replay import compare
 
 _SINK = "windrow_demo"
 """The in-memory table with the results of the stream."""
@@ -40,12 +40,12 @@ def run(rows_per_second: int, seconds: int, png: Path, log: Path) -> None:
         print(f"A stream of {rows_per_second:,} quotes per second, out of order. The query:\n")
         query.explain()
         print(flush=True)
-        batches, results = _stream(spark, query.to_df(), Display(console, seconds))
+        batches, results = _stream(spark, query.to_df(), BatchTable(console, seconds))
         rows = batches[-1].source_second * rows_per_second
         quotes = first_quotes(spark, rows, rows_per_second, began).toArrow()
     finally:
         spark.stop()
-    dropped = check(results, quotes, batches, rows_per_second)
+    dropped = compare(results, quotes, batches, rows_per_second)
     print(f"\nChecked all {len(results):,} windows of {rows:,} quotes against NumPy: equal.")
     print(
         f"{dropped:,} quotes came too late for their windows and were dropped, as NumPy confirms.\n"
@@ -91,7 +91,7 @@ def _warm_up(spark: SparkSession) -> None:
 
 
 def _stream(
-    spark: SparkSession, results: DataFrame, display: Display
+    spark: SparkSession, results: DataFrame, display: BatchTable
 ) -> tuple[list[Batch], pa.Table]:
     """Run the query for some seconds after the first windows; return its batches and results."""
     newest = F.max(F.unix_micros("at")).alias("newest")

@@ -104,7 +104,7 @@ def reported(query: StreamingQuery) -> Iterator[Batch | None]:
         raise error
 
 
-class Display:
+class BatchTable:
     """A live table in a terminal; elsewhere one line per batch."""
 
     def __init__(self, console: Console, seconds: float) -> None:
@@ -112,7 +112,7 @@ class Display:
         self.batches: list[Batch] = []
         self._live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
 
-    def __enter__(self) -> Display:
+    def __enter__(self) -> BatchTable:
         if self._live is None:
             print(" ".join(f"{name:>{width}}" for name, (width, _) in COLUMNS.items()), flush=True)
         else:

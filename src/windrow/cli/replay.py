@@ -19,7 +19,7 @@ class Differs(Exception):
     """The results of the stream and of the replay differ."""
 
 
-def check(
+def compare(
     results: pa.Table, quotes: pa.Table, batches: Sequence[Batch], rows_per_second: int
 ) -> int:
     """Compare every window and the number of dropped quotes; return that number.

@@ -60,6 +60,12 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
     With positions, an order-sensitive function such as ``first`` can be Commutative.
     """
 
+    gives_newest: ClassVar[bool] = False
+    """Whether the result over the event time is that of the window's newest row, as a maximum is.
+
+    Then it keeps up with the watermark of a stream, so a query behind can take it as event time.
+    """
+
     def __init__(self, *columns: str) -> None:
         for column in columns:
             if isinstance(column, str) and not column:
@@ -125,6 +131,9 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
     def result_type(self, *inputs: str) -> str:
         """The type of the result over columns of these types; raises if it cannot take them."""
         return self.returns
+
+    native_since: ClassVar[tuple[int, int]] = (4, 0)
+    """The first release of Spark whose expression gives the same results."""
 
     def native(self, *inputs: str) -> str | None:
         """The same function as a Spark SQL expression over columns of these types.

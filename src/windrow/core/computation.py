@@ -45,7 +45,7 @@ class Aggregation(Computation):
                 raise WindrowError(
                     f"agg takes functions of windrow.functions or an Aggregate for {name!r}",
                     repr(function),
-                    "use apply() for any function of the whole window.",
+                    _instead_of(function, name),
                 )
 
     @property
@@ -55,6 +55,16 @@ class Aggregation(Computation):
     @property
     def columns(self) -> list[str]:
         return [c for f in self.functions.values() for c in f.columns]
+
+
+def _instead_of(function: object, name: str) -> str:
+    """What to pass to ``agg`` in place of something that is no aggregate."""
+    origins = (getattr(function, "__module__", None) or "", type(function).__module__)
+    if origins[0].startswith("windrow.functions"):
+        return f'call it, for example {name}=wf.{getattr(function, "__name__", "sum")}("price").'
+    if isinstance(function, str) or any(o.startswith("pyspark.") for o in origins):
+        return f'write it as {name}=wf.sum("price"), with windrow.functions imported as wf.'
+    return "use apply() for any function of the whole window."
 
 
 @dataclass(frozen=True)

@@ -122,11 +122,11 @@ def _prepared(runner: WindowRunner, step: Unread) -> Prepared:
 
 def _results(runner: WindowRunner, steps: Iterable[Prepared]) -> Iterator[pa.Table]:
     """The results of all steps."""
-    ahead = _Ahead(runner.query)
+    reach = _Reach(runner.query)
     held: list[Prepared] = []
     rows = 0
     for step in steps:
-        held.append(replace(step, reached=ahead.limited(step)))
+        held.append(replace(step, reached=reach.limited(step)))
         rows += step.n_rows
         # Not with each of many steps: what it costs grows with what is waiting.
         if 2 * rows >= runner.n_waiting:
@@ -144,7 +144,7 @@ def _results(runner: WindowRunner, steps: Iterable[Prepared]) -> Iterator[pa.Tab
         )
 
 
-class _Ahead:
+class _Reach:
     """How far time may advance if only windows count that a stream would have fired."""
 
     def __init__(self, query: WindowQuery) -> None:

@@ -14,8 +14,6 @@ from windrow.core.errors import WindrowError
 from windrow.core.models import Axis, WindowModel
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.ddl import parse_schema, parse_type
-from windrow.functions.extremes import Max
-from windrow.functions.position import Last
 
 OpenWindows = Literal["emit", "drop"]
 """Whether windows still open at the end of bounded input are emitted or dropped."""
@@ -97,6 +95,6 @@ class WindowQuery:
         newest = self.model.newest_lag
         if newest is not None and isinstance(self.computation, Aggregation):
             for name, function in self.computation.functions.items():
-                if isinstance(function, Max | Last) and tuple(function.columns) == (self.time,):
+                if function.gives_newest and tuple(function.columns) == (self.time,):
                     lags[name] = newest
         return lags

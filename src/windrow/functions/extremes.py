@@ -64,6 +64,7 @@ class Max(_Extreme):
     """The greatest value."""
 
     reductions = COUNT_AND_MAX
+    gives_newest = True
 
     def native(self, *inputs: str) -> str | None:
         return "max({0})"

@@ -83,6 +83,8 @@ class First(_Positional):
 class Last(_Positional):
     """The newest row's value."""
 
+    gives_newest = True
+
     def native(self, *inputs: str) -> str | None:
         return None if self.ignore_nulls else "max_by({0}, {order})"
 

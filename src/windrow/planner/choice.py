@@ -8,13 +8,14 @@ predicted time is the shortest is chosen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windrow.core.models import Context
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 from windrow.patterns.workers import needs_all_rows
+from windrow.planner.constants import Constants
 from windrow.planner.load import load_of
 from windrow.planner.plans import Native, Plan, Resources, plans_for
 from windrow.planner.predict import Prediction, predict
@@ -23,6 +24,12 @@ WORTH_A_CHANGE = 1.1
 """How many times faster a prediction must be to replace what the rules choose."""
 ABOUT_EQUAL = 1.05
 """Predictions that differ by less are taken to be equal."""
+STREAM_CORES = 4
+"""For how many cores the plan of a stream is predicted, whatever runs it.
+
+State is tied to its pattern, so the choice must not depend on where the stream runs. By prediction,
+plans for 4 cores lose the least on 1 to 8.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,8 @@ def choose(query: WindowQuery, resources: Resources, statistics: Statistics = UN
     best = predictions[0]
     if best.plan == usual.plan:
         return usual
-    why = f"predicted to be the fastest of {len(predictions)} plans; {best.limit}"
+    on = f" on {STREAM_CORES} cores" if resources.is_stream else ""
+    why = f"predicted to be the fastest of {len(predictions)} plans{on}; {best.limit}"
     return Choice(best.plan.pattern, why, best.plan.native)
 
 
@@ -69,8 +77,26 @@ def weigh(
     """All plans that may be the best one; the first is chosen, then the fastest come first.
 
     The first is the given plan. If there is none, it is what the rules choose unless another plan
-    is clearly faster, then the simplest of the fastest.
+    is clearly faster, then the simplest of the fastest. The plan of a stream is chosen for
+    STREAM_CORES, and predicted for the cores there are.
     """
+    if given is None and resources.is_stream:
+        given = _plan_of_stream(query, resources, statistics)
+    return _weigh(query, resources, statistics, given)
+
+
+def _plan_of_stream(query: WindowQuery, resources: Resources, statistics: Statistics) -> Plan:
+    """The plan that is chosen on any machine; only workers without state are one per core."""
+    anywhere = replace(resources, cores=STREAM_CORES, constants=Constants())
+    plan = _weigh(query, anywhere, statistics)[0].plan
+    if isinstance(plan.pattern, WinFarm) and plan.pattern.workers == "agnostic":
+        plan = replace(plan, pattern=replace(plan.pattern, n=resources.cores))
+    return plan
+
+
+def _weigh(
+    query: WindowQuery, resources: Resources, statistics: Statistics, given: Plan | None = None
+) -> list[Prediction]:
     known = query.hints.or_else(statistics)
     load = load_of(query, known, resources.constants, is_stream=resources.is_stream)
     usual = by_rules(query, resources).plan

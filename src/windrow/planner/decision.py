@@ -46,7 +46,10 @@ class Decision:
         return weigh(self.query, self.resources, self.sampled, self.choice.plan)
 
     def scaling(self) -> dict[int, Prediction]:
-        """What would be chosen on other numbers of cores."""
+        """What would be chosen on other numbers of cores.
+
+        For a stream that is always the same, apart from workers without state.
+        """
         return {
             cores: weigh(self.query, replace(self.resources, cores=cores), self.sampled)[0]
             for cores in SCALES

@@ -28,6 +28,7 @@ from windrow.spark.intake import Intake
 from windrow.spark.results import Results
 from windrow.spark.rows import column, result_fields, schema_of, tuples
 from windrow.spark.runtime import dropped, run_bounded
+from windrow.spark.sending import check_can_be_sent
 from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
 
@@ -92,6 +93,7 @@ def to_df(
     observation: Observation | None = None,
 ) -> DataFrame:
     """The results as a lazy DataFrame."""
+    check_can_be_sent(query)
     lowering = plan(query, df, pattern)
     if isinstance(df, SplitRows):
         results = _run(query, df, lowering, df, observation)

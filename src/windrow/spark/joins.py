@@ -25,6 +25,7 @@ from windrow.spark.runtime import (
     metrics_name,
     run_bounded,
 )
+from windrow.spark.sending import check_can_be_sent
 from windrow.spark.session import make_ready_for_streams
 from windrow.spark.splits import ScannedRows
 from windrow.spark.stages import StagePlan
@@ -41,6 +42,7 @@ def bounded_join(
     query: JoinQuery, stages: Stages, sides: Sides, observation: Observation | str | None
 ) -> DataFrame:
     """The results of a join of two bounded DataFrames."""
+    check_can_be_sent(query)
     plan = StagePlan.of(stages, None)
     left, right = (_packed(query, plan, side, df) for side, df in enumerate(sides))
     packed = left.unionAll(right)
@@ -59,6 +61,7 @@ def stream_join(
     observation: Observation | str | None,
 ) -> DataFrame:
     """The results of a join of streams; a bounded side is there from the start."""
+    check_can_be_sent(query)
     metrics = metrics_name(observation)
     frames = [df for df in sides if isinstance(df, DataFrame)]
     check_metrics(metrics, *(df for df in frames if df.isStreaming))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyspark
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -30,6 +31,7 @@ from windrow.functions.reducible import Reducible, Reduction
 from windrow.functions.types import is_numeric
 from windrow.kernels.operators import identity
 from windrow.planner.plans import Native
+from windrow.spark.release import is_at_least
 from windrow.spark.rows import column, quoted, time_of
 from windrow.spark.times import timestamp_of
 
@@ -41,6 +43,8 @@ SINCE = "windrow.since"
 
 def template_of(query: WindowQuery, function: Aggregate[Any, Any, Any]) -> str | None:
     """The template of the function's form in Spark; None if it has none."""
+    if not is_at_least(function.native_since, pyspark.__version__):
+        return None
     return function.native(*(query.types[c] for c in function.columns))
 
 

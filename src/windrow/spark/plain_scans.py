@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import StructType
 
 from windrow.core.errors import WindrowError
@@ -24,6 +23,7 @@ from windrow.engine.datasets.footers import Wanted, int96_of_certain
 from windrow.engine.datasets.pieces import FilePiece, pieces_of
 from windrow.engine.datasets.scan import Scan
 from windrow.engine.datasets.splits import splits_of
+from windrow.spark.arrow_types import arrow_type
 from windrow.spark.cores import cores_of
 from windrow.spark.master import is_connect
 from windrow.spark.plain_filters import FilterTranslator, NotPlain, all_of, items
@@ -165,7 +165,7 @@ def _declared_columns(of_files: StructType, of_folders: StructType) -> pa.Schema
     found: dict[str, pa.DataType] = {}
     for one in (*of_files.fields, *of_folders.fields):
         try:
-            kind = to_arrow_type(one.dataType, timezone="UTC")
+            kind = arrow_type(one.dataType, "UTC")
             if type_name(kind) == one.dataType.simpleString():
                 found[one.name] = kind
         except (PySparkException, WindrowError, TypeError):

@@ -9,7 +9,6 @@ from typing import NoReturn
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from windrow.core.errors import WindrowError, unsampled
@@ -19,6 +18,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.decision import Decision
 from windrow.spark import bounded, streaming
+from windrow.spark.arrow_types import arrow_schema
 from windrow.spark.checkpoint import refuse_other_checkpoint, refuse_workers_checkpoint
 from windrow.spark.cores import cores_of
 from windrow.spark.explain import decision_of
@@ -176,7 +176,7 @@ class DataFrameSource:
 def _arrow_field(field: StructField) -> pa.Field:
     kind = field.dataType
     try:
-        made = to_arrow_schema(StructType([field]), timezone="UTC").field(0)
+        made = arrow_schema(StructType([field]), "UTC").field(0)
     except PySparkException:
         rule = f"Spark cannot hand a column of {kind.simpleString()} to Python"
         raise WindrowError(rule, repr(field.name), "cast the column, or leave it out.") from None

@@ -10,11 +10,12 @@ from typing import ClassVar
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from windrow.engine.datasets.scan import Scan
 from windrow.engine.datasets.splits import Split
+from windrow.spark.arrow_types import arrow_schema
 
 MapBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -50,7 +51,7 @@ class Given:
     def handing(self, spark: SparkSession) -> Handing:
         """What makes them, in tasks."""
         zone = spark.conf.get("spark.sql.session.timeZone")
-        return Handing(self.sources, to_arrow_schema(self.schema, timezone=zone))
+        return Handing(self.sources, arrow_schema(self.schema, str(zone)))
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from windrow.spark.plans import check_metrics
 from windrow.spark.results import Results
 from windrow.spark.rows import result_fields, schema_of, time_of, tuples
 from windrow.spark.runtime import METRICS, StreamRuntime
+from windrow.spark.sending import check_can_be_sent
 from windrow.spark.session import make_ready_for_streams
 from windrow.spark.stages import StagePlan
 from windrow.spark.watermark import Watermark
@@ -59,6 +60,7 @@ def to_df(
     metrics: str = METRICS,
 ) -> DataFrame:
     """The results as a streaming DataFrame, in append mode."""
+    check_can_be_sent(query)
     rows, watermark = df, None
     if isinstance(df, DataFrame):
         check_metrics(metrics, df)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from windrow.cli.progress import COLUMNS, Batch, Display
+from windrow.cli.progress import COLUMNS, Batch, BatchTable
 
 REPORT = SimpleNamespace(
     batchId=7,
@@ -63,7 +63,7 @@ def test_the_first_batch_has_neither_watermark_nor_latency() -> None:
 
 
 def test_without_a_terminal_a_batch_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with Display(Console(file=StringIO()), 20) as display:
+    with BatchTable(Console(file=StringIO()), 20) as display:
         display.add(BATCH)
         display.update(1.0)
     head, line = capsys.readouterr().out.splitlines()
@@ -74,7 +74,7 @@ def test_without_a_terminal_a_batch_is_a_line(capsys: pytest.CaptureFixture[str]
 def test_in_a_terminal_the_table_has_the_last_batches_and_totals() -> None:
     screen = StringIO()
     terminal = Console(file=screen, force_terminal=True, color_system=None, width=80, height=40)
-    with Display(terminal, 20) as display:
+    with BatchTable(terminal, 20) as display:
         for rows in range(100, 112):
             display.add(replace(BATCH, rows=rows))
         display.update(5.0)

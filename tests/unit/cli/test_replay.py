@@ -11,7 +11,7 @@ import pytest
 
 from windrow.cli.progress import Batch
 from windrow.cli.quotes import DELAY, SYMBOLS, windows
-from windrow.cli.replay import Differs, check
+from windrow.cli.replay import Differs, compare
 
 ROWS_PER_SECOND = 4000
 SECONDS = 4
@@ -70,7 +70,7 @@ def results() -> pa.Table:
 
 def test_results_of_the_query_pass(results: pa.Table) -> None:
     assert len(results) > 20
-    assert check(results, make_quotes(), BATCHES, ROWS_PER_SECOND) == 0
+    assert compare(results, make_quotes(), BATCHES, ROWS_PER_SECOND) == 0
 
 
 @pytest.mark.parametrize("name", ["n", "mean", "low", "high"])
@@ -79,12 +79,12 @@ def test_a_wrong_value_is_found(results: pa.Table, name: str) -> None:
     column[7] += 1
     wrong = results.set_column(results.schema.get_field_index(name), name, pa.array(column))
     with pytest.raises(Differs, match=f"window 7 of .*: {name} is"):
-        check(wrong, make_quotes(), BATCHES, ROWS_PER_SECOND)
+        compare(wrong, make_quotes(), BATCHES, ROWS_PER_SECOND)
 
 
 def test_a_missing_window_is_found(results: pa.Table) -> None:
     with pytest.raises(Differs, match="were due"):
-        check(results.slice(1), make_quotes(), BATCHES, ROWS_PER_SECOND)
+        compare(results.slice(1), make_quotes(), BATCHES, ROWS_PER_SECOND)
 
 
 def test_quotes_behind_the_watermark_must_be_dropped() -> None:
@@ -96,6 +96,6 @@ def test_quotes_behind_the_watermark_must_be_dropped() -> None:
     on_time = quotes.filter(pc.invert(pc.is_in(quotes["number"], pa.array(strays))))
     found = fired(on_time, BATCHES[-1].watermark)
     with pytest.raises(Differs, match="0 quotes were dropped, but 5 came too late"):
-        check(found, quotes, BATCHES, ROWS_PER_SECOND)
+        compare(found, quotes, BATCHES, ROWS_PER_SECOND)
     counted = [*BATCHES[:-1], replace(BATCHES[-1], dropped=5)]
-    assert check(found, quotes, counted, ROWS_PER_SECOND) == 5
+    assert compare(found, quotes, counted, ROWS_PER_SECOND) == 5

@@ -1,31 +1,38 @@
 from __future__ import annotations
 
+from dataclasses import is_dataclass
+
 import pytest
 
 import windrow as wr
 from windrow.cli.window_text import window_of
+from windrow.core import WindowModel
+
+WRITTEN: list[tuple[str, WindowModel]] = [
+    ("count 1000", wr.CountWindow(1000)),
+    ("count 1000/25", wr.CountWindow(1000, 25)),
+    (" count 1000 / 25 ", wr.CountWindow(1000, 25)),
+    ("time 10 s", wr.TimeWindow("10 s")),
+    ("time 10s/2s", wr.TimeWindow("10 s", "2 s")),
+    ("time 1 hour 30 min/1 min origin -5 min", wr.TimeWindow("90 min", "1 min", "-5 min")),
+    ("slide-by-tuple 1 min/100", wr.SlideByTupleWindow("1 min", 100)),
+    ("slide-by-time 100/1 min", wr.SlideByTimeWindow(100, "1 min")),
+    ("slide-by-time 9/1 h origin 1970-01-02", wr.SlideByTimeWindow(9, "1 h", "1 day")),
+    ("delta km 5/1", wr.DeltaWindow("km", 5, 1)),
+    ("delta km driven 5 / 0.5", wr.DeltaWindow("km driven", 5, 0.5)),
+    ("session 30 min", wr.SessionWindow("30 min")),
+    ("landmark 1 day/1 h", wr.LandmarkWindow("1 day", "1 h")),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "model"),
-    [
-        ("count 1000", wr.CountWindow(1000)),
-        ("count 1000/25", wr.CountWindow(1000, 25)),
-        (" count 1000 / 25 ", wr.CountWindow(1000, 25)),
-        ("time 10 s", wr.TimeWindow("10 s")),
-        ("time 10s/2s", wr.TimeWindow("10 s", "2 s")),
-        ("time 1 hour 30 min/1 min origin -5 min", wr.TimeWindow("90 min", "1 min", "-5 min")),
-        ("slide-by-tuple 1 min/100", wr.SlideByTupleWindow("1 min", 100)),
-        ("slide-by-time 100/1 min", wr.SlideByTimeWindow(100, "1 min")),
-        ("slide-by-time 9/1 h origin 1970-01-02", wr.SlideByTimeWindow(9, "1 h", "1 day")),
-        ("delta km 5/1", wr.DeltaWindow("km", 5, 1)),
-        ("delta km driven 5 / 0.5", wr.DeltaWindow("km driven", 5, 0.5)),
-        ("session 30 min", wr.SessionWindow("30 min")),
-        ("landmark 1 day/1 h", wr.LandmarkWindow("1 day", "1 h")),
-    ],
-)
+@pytest.mark.parametrize(("text", "model"), WRITTEN)
 def test_every_window_model_can_be_written(text: str, model: wr.WindowModel) -> None:
     assert window_of(text) == model
+
+
+def test_no_window_model_is_left_out() -> None:
+    models = {c for c in vars(wr).values() if isinstance(c, type) and issubclass(c, WindowModel)}
+    assert {type(model) for _, model in WRITTEN} == {m for m in models if is_dataclass(m)}
 
 
 @pytest.mark.parametrize(

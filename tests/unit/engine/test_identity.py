@@ -96,6 +96,10 @@ def test_a_query_is_described_as_data() -> None:
         },
         "partials": {"p95": "rows"},
         "rankers": 3,
+        "defaults": {
+            "window": {"slide": None},
+            "pattern": {"workers": "active", "batch": 1, "level": 2, "inner": {"level": 2}},
+        },
     }
 
 

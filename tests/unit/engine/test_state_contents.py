@@ -15,7 +15,7 @@ CAME = ROWS[: BEFORE * BATCH]
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name)
 def test_rows_keys_and_bytes_of_every_kind_of_state_are_counted(scenario: Scenario) -> None:
-    runner, stores, _ = read(scenario, FOLDER / f"{scenario.name}.zip")
+    runner, stores, _ = read(scenario, FOLDER / f"{scenario.name}.zip.xz")
     for stage in {stage for stage, _ in stores}:
         own = {n: store for (s, n), (_, store) in stores.items() if s == stage}
         headers = {n: store.blobs[""] for n, store in own.items()}
@@ -39,7 +39,7 @@ def test_rows_keys_and_bytes_of_every_kind_of_state_are_counted(scenario: Scenar
 
 def test_every_row_of_a_key_counts_until_its_windows_have_fired() -> None:
     (scenario,) = (s for s in SCENARIOS if s.name == "sessions")
-    _, stores, _ = read(scenario, FOLDER / "sessions.zip")
+    _, stores, _ = read(scenario, FOLDER / "sessions.zip.xz")
     headers = {n: store.blobs[""] for (_, n), (_, store) in stores.items()}
     blobs = [
         (n, name, b) for (_, n), (_, s) in stores.items() for name, b in s.blobs.items() if name

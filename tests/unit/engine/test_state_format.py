@@ -48,7 +48,7 @@ def test_the_header_says_what_is_stored_and_by_whom() -> None:
     token, tokens = header.pop("token"), header.pop("tokens")
     assert tokens[-1] == [token, 1] and len(tokens) == 2
     assert header == {
-        "version": 2,
+        "version": 3,
         "windrow": wr.__version__,
         "query": QUERY,
         "stage": 1,
@@ -120,7 +120,7 @@ def test_a_newer_format_is_told_with_the_version_that_wrote_it() -> None:
     with pytest.raises(wr.WindrowError) as raised:
         loaded(MemoryStore({"": json.dumps(header).encode()}))
     assert raised.value.got == (
-        f"state format 9, written by Windrow 7.5; Windrow {wr.__version__} reads 2"
+        f"state format 9, written by Windrow 7.5; Windrow {wr.__version__} reads 2 to 3"
     )
 
 
@@ -146,7 +146,35 @@ def test_state_of_another_stage_is_refused() -> None:
 
 
 def test_a_query_with_a_new_field_that_has_a_default_goes_on() -> None:
-    loaded(stored(), {"window": {**QUERY["window"], "origin": 0}})
+    window = {**QUERY["window"], "origin": 0}
+    loaded(stored(), {"window": window, "defaults": {"window": {"origin": 0}}})
+    with pytest.raises(wr.WindrowError, match=r"window\.origin: was 0, is 1"):
+        loaded(stored(), {"window": {**window, "origin": 1}, "defaults": {"window": {"origin": 0}}})
+
+
+def in_version_2(store: MemoryStore) -> MemoryStore:
+    header = json.loads(store.blobs[""])
+    header["version"] = 2
+    store.set_header(json.dumps(header).encode())
+    return store
+
+
+def test_state_of_the_version_before_is_read_if_its_layout_is_the_same() -> None:
+    loaded(in_version_2(stored()))
+    with pytest.raises(wr.WindrowError, match="another query"):
+        loaded(in_version_2(stored()), {"window": {"model": "TimeWindow", "length": 5}})
+
+
+def test_state_in_the_layout_of_the_version_before_is_refused_with_the_versions() -> None:
+    with pytest.raises(wr.WindrowError) as raised:
+        loaded(in_version_2(stored()), {**QUERY, "rankers": 2})
+    assert raised.value.rule == (
+        "the checkpoint holds this query's state in the layout of an older version of Windrow"
+    )
+    assert raised.value.got == (
+        f"state format 2, written by Windrow {wr.__version__}; Windrow {wr.__version__} writes 3, "
+        "and these differences:\n  rankers: was 1, is 2"
+    )
 
 
 def test_unpacked_tables_are_views_of_the_blob() -> None:

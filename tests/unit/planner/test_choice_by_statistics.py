@@ -10,6 +10,8 @@ import pytest
 import windrow as wr
 from windrow import functions as wf
 from windrow.core.statistics import Statistics
+from windrow.engine.state.identity import describe
+from windrow.engine.state.mismatch import refuse_mismatch
 from windrow.patterns import WinFarm
 from windrow.planner.choice import choose, weigh
 from windrow.planner.constants import Constants
@@ -169,3 +171,62 @@ def test_a_window_farm_holds_copies_and_panes_hold_less_than_rows() -> None:
     assert rows[Plan(WinFarm(4, level=2))].held == pytest.approx(400_000)
     panes = predicted(SLIDING.agg(**COUNTS).hint(keys=10, rate=100_000), on)
     assert panes[Plan(wr.KeyFarm(4))].held == pytest.approx(1000)
+
+
+HINTS: list[dict[str, Any]] = [
+    {"keys": 1},
+    {"keys": 3, "skew": 0.9},
+    {"keys": 1000, "skew": 0.5, "cost": "200 us"},
+    {"keys": 100_000, "rate": 1_000_000},
+    {"rate": 100_000},
+    {"rate": 1_000_000, "cost": "1 ms"},
+]
+KINDS: dict[str, Any] = {
+    "counts": lambda query: query.agg(**COUNTS),
+    "median": lambda query: query.agg(m=wf.median("x")),
+    "variance": lambda query: query.agg(v=wf.var("x")),
+    "apply": whole,
+    "decompose": lambda query: query.decompose(
+        partial=lambda w: {"n": len(w)},
+        combine=lambda parts: {"n": sum(p["n"] for p in parts)},
+        partial_returns="n bigint",
+        returns="n bigint",
+    ),
+}
+
+
+@pytest.mark.parametrize("hints", HINTS, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stream_with_hints_continues_on_any_number_of_cores(
+    kind: str, hints: dict[str, Any]
+) -> None:
+    models = [
+        wr.TimeWindow("1 s", "10 ms"),
+        wr.TimeWindow("1 s"),
+        wr.CountWindow(1000, 10),
+        wr.SessionWindow("1 s"),
+        wr.SlideByTupleWindow("1 s", 100),
+    ]
+    unkeyed: Any = wr.stream(TABLE).event_time("t")
+    for model in models:
+        for base in (BASE, unkeyed) if hints.keys() <= {"rate", "cost"} else (BASE,):
+            query = KINDS[kind](base.window(model)).hint(**hints).window_query()
+            states = []
+            for cores in (1, 2, 4, 8):
+                plan = choose(query, Resources(cores, is_stream=True)).plan
+                states.append(describe(query, plan.pattern))
+                refuse_mismatch(states[0], states[-1])
+
+
+def test_the_workers_without_state_are_as_many_as_the_cores() -> None:
+    sessions = BASE.window(wr.SessionWindow("1 s"))
+    query = whole(sessions).hint(keys=1, rate=1_000_000, cost="100 ms")
+    for cores in (1, 2, 8):
+        found = chosen(query, Resources(cores, is_stream=True)).pattern
+        assert found == WinFarm(cores, workers="agnostic")
+
+
+def test_the_plan_of_a_stream_does_not_depend_on_what_a_machine_has_measured() -> None:
+    measured = Resources(8, is_stream=True, constants=Constants(call=1000.0, task=1e6))
+    query = whole(SLIDING).hint(keys=3, skew=0.9)
+    assert chosen(query, measured) == chosen(query, Resources(1, is_stream=True))

@@ -22,6 +22,9 @@ def call(function: Callable[[Window], Any], window: Window, name: str | None = N
     except Exception as e:
         called = name or name_of(function)
         rule = f"{called} failed on {_described(window)}"
+        if isinstance(e, WindrowError):
+            said = e.rule if e.got is None else f"{e.rule}; got {e.got}"
+            raise WindrowError(rule, said, e.hint) from e
         raise WindrowError(rule, f"{type(e).__name__}: {e}") from e
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
         **_partials(query, described),
         **_panes(query, described),
         **_rankers(query, described),
+        "defaults": {"window": _defaults(query.model), "pattern": _defaults_of(pattern)},
     }
 
 
@@ -146,6 +148,23 @@ def _pattern(pattern: object) -> dict[str, Any]:
     if hot is not None:
         parameters |= {"hot_keys": sorted(keys, key=repr), "hot": _pattern(hot)}
     return {"pattern": type(pattern).__name__, **parameters}
+
+
+def _defaults_of(pattern: object) -> dict[str, Any]:
+    inner = {"inner": _defaults_of(pattern.inner)} if hasattr(pattern, "inner") else {}
+    return {**_defaults(pattern), **inner}
+
+
+def _defaults(spec: Any) -> dict[str, Any]:
+    """The parameters with a default: what a description that does not name them stands for."""
+    given = signature(type(spec)).parameters.items()
+    found = {name: p.default for name, p in given if p.default is not Parameter.empty}
+    for field in fields(spec) if is_dataclass(spec) else ():
+        if field.default is not MISSING:
+            found[field.name] = field.default
+        elif field.default_factory is not MISSING:
+            found[field.name] = field.default_factory()
+    return {name: _data(found[name]) for name in _parameters(spec) if name in found}
 
 
 def _parameters(spec: Any) -> dict[str, Any]:

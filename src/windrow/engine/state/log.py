@@ -25,13 +25,20 @@ from windrow.engine.state.records import Records
 from windrow.engine.state.store import Store
 from windrow.engine.state.worker_state import State, Stateful
 
-FORMAT = 2
+FORMAT = 3
 """The version of the stored header and blobs, including the workers' own scalars and tables.
 
-Two changes need no new version: a field added to the query's description with a default in
-``mismatch.DEFAULTS``, and a scalar that ``restore`` reads with a default. For any other change,
-increase the version and add golden state (``tests/golden_state.py``). To keep reading the previous
-version, convert its header and blobs here, where they are read.
+Two changes need no new version: a parameter of a model or pattern that is added with a default, and
+a scalar that ``restore`` reads with a default. For any other change, also if the description tells
+it (``mismatch.DEFAULTS``), increase the version and add golden state (``tests/golden_state.py``).
+To keep reading the previous version, convert its header and blobs here, where they are read.
+"""
+OLDEST = 2
+"""The oldest version that can be read.
+
+In version 2, window farms ranked the rows of keyed count windows in one worker, panes of farms in a
+window farm were not enlarged, and partials were pickled. Its descriptions do not name what has
+changed since then. Such state is refused.
 """
 _REMEMBERED = 32
 """How many states a copy may be behind and still catch up by reading only what is missing."""
@@ -122,16 +129,21 @@ def read_header(stored: bytes) -> dict[str, Any]:
             f"a header that begins with {stored[:24]!r}",
             "start with a new checkpoint location.",
         )
-    if (version := header["version"]) != FORMAT:
-        is_newer = version > FORMAT
-        writer = f", written by Windrow {header['windrow']}" if header["windrow"] else ""
+    version = header["version"]
+    if not OLDEST <= version <= FORMAT:
+        kind = "a newer" if version > FORMAT else "an older"
         raise WindrowError(
-            f"the checkpoint holds state of {'a newer' if is_newer else 'an older'} version of "
-            "Windrow",
-            f"state format {version}{writer}; Windrow {VERSION} reads {FORMAT}",
+            f"the checkpoint holds state of {kind} version of Windrow",
+            f"{_written(header)}; Windrow {VERSION} reads {OLDEST} to {FORMAT}",
             "continue with the version that wrote it, or start with a new checkpoint location.",
         )
     return header
+
+
+def _written(header: dict[str, Any]) -> str:
+    """The format of stored state and who wrote it."""
+    writer = f", written by Windrow {header['windrow']}" if header["windrow"] else ""
+    return f"state format {header['version']}{writer}"
 
 
 def _parsed(stored: bytes) -> dict[str, Any] | None:
@@ -156,4 +168,6 @@ def refuse_other_query(
     was, now = header["query"], identity
     if stage is not None:
         was, now = {**was, "stage": header["stage"]}, {**now, "stage": stage}
-    refuse_mismatch(was, now)
+    is_older = header["version"] < FORMAT
+    older = f"{_written(header)}; Windrow {VERSION} writes {FORMAT}" if is_older else None
+    refuse_mismatch(was, now, older)

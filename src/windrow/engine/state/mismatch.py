@@ -15,10 +15,7 @@ UNKNOWN = object()
 """The value of a field that older descriptions do not have, if it may have been anything."""
 
 DEFAULTS: dict[str, Any] = {
-    "window.origin": 0,
     "event_time.unit": "us",
-    "pattern.workers": "active",
-    "pattern.batch": 1,
     "window.columns*": UNKNOWN,
     "computation.init": UNKNOWN,
     "time_types*": UNKNOWN,
@@ -31,18 +28,28 @@ DEFAULTS: dict[str, Any] = {
 """The values of fields that older descriptions do not have, by path; ``*`` matches any name.
 
 A field that is missing in a description has this value, or else null. So a field can be added
-without making older checkpoints unreadable. A field that is UNKNOWN equals any value.
+without making older checkpoints unreadable. A field that is UNKNOWN equals any value. Fields of
+window models and patterns have the defaults of their classes, which descriptions name themselves.
 """
 _DERIVED = ("partials", "panes", "rankers", "stored_together")
 """Fields that follow from the query, the pattern with its levels, and the version of Windrow."""
 _DEGREES = ("n", "plq", "wlq", "map", "reduce")
 
 
-def refuse_mismatch(was: Description, now: Description) -> None:
-    """Raise an error that names every field in which two descriptions differ."""
+def refuse_mismatch(was: Description, now: Description, older: str | None = None) -> None:
+    """Raise an error that names every field in which two descriptions differ.
+
+    ``older`` says which older format the first one has and who wrote it, if that is so.
+    """
     said = _differences(was, now)
     if not said:
         return
+    if older is not None and all(line.startswith(_DERIVED) for line in said):
+        raise WindrowError(
+            "the checkpoint holds this query's state in the layout of an older version of Windrow",
+            "\n  ".join([f"{older}, and these differences:", *said]),
+            "continue with the version that wrote it, or start with a new checkpoint location.",
+        )
     needed = "restore the query and its pattern"
     if all(line.startswith(_DERIVED) for line in said):
         needed = "continue it with the level, and the version of Windrow, that wrote it"
@@ -64,7 +71,10 @@ def _differences(was: Description, now: Description) -> list[str]:
     holders = {description.get("partials") == IN_REDUCE for description in (was, now)}
     stateless = {"level", *("map" if is_reduce else "reduce" for is_reduce in holders)}
     before, after = (_fields(_with_state_only(d, stateless)) for d in (was, now))
-    values = {p: (_value(before, p), _value(after, p)) for p in dict.fromkeys(before | after)}
+    own = {p: v for d in (was, now) for p, v in _fields(d.get("defaults", {})).items()}
+    values = {
+        p: (_value(before, p, own), _value(after, p, own)) for p in dict.fromkeys(before | after)
+    }
     said = [f"{p}: was {b}, is {a}" for p, (b, a) in values.items() if b != a and a and b]
     # Derived fields are of interest only if the query and its pattern are equal.
     return [line for line in said if not line.startswith(_DERIVED)] or said
@@ -77,9 +87,12 @@ def _kind(description: Description) -> str:
 def _fields(value: Any, path: str = "") -> dict[str, Any]:
     """Flatten a description to values by path: ``window.length``, ``keys[0].type``.
 
-    A parameter of a function may be an empty list, which is not the same as none.
+    A parameter of a function or a term may be an empty list, which is not the same as none. A
+    parameter of a window model has a default as a whole.
     """
-    is_parameter = ".parameters." in path
+    is_parameter = ".parameters." in path or path.startswith("on[")
+    if path.startswith("window.") and not path.startswith("window.columns"):
+        return {path: value}
     if isinstance(value, dict) and (value or not is_parameter):
         parts = [(f"{path}.{name}".lstrip("."), part) for name, part in value.items()]
     elif isinstance(value, list) and (value or not is_parameter):
@@ -89,11 +102,14 @@ def _fields(value: Any, path: str = "") -> dict[str, Any]:
     return {p: v for own, part in parts for p, v in _fields(part, own).items()}
 
 
-def _value(fields: dict[str, Any], path: str) -> str | None:
-    """The text of a field's value, or of its default if the field is missing; None if unknown."""
+def _value(fields: dict[str, Any], path: str, own: dict[str, Any]) -> str | None:
+    """The text of a field's value, or of its default if the field is missing; None if unknown.
+
+    ``own`` are the defaults that the descriptions name.
+    """
     if path in fields and ".parameters." in path:
         return json.dumps(fields[path])
-    default = next((v for known, v in DEFAULTS.items() if fnmatchcase(path, known)), None)
+    default = next((v for known, v in DEFAULTS.items() if fnmatchcase(path, known)), own.get(path))
     value = fields.get(path, default)
     if value is UNKNOWN:
         return None
@@ -101,7 +117,8 @@ def _value(fields: dict[str, Any], path: str) -> str | None:
 
 
 def _with_state_only(description: Description, stateless: set[str]) -> Description:
-    """The description with only the part of the pattern that partitions state."""
+    """The description without defaults, with only the part of the pattern that partitions state."""
+    description = {name: part for name, part in description.items() if name != "defaults"}
     if "pattern" not in description:
         return description
     return {**description, "pattern": _partitioning(description["pattern"], stateless)}

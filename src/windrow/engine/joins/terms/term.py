@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -49,9 +49,13 @@ class Term(ABC):
         These are the fields of the dataclass, except those left at their default. So a new field
         with a default changes no identity.
         """
-        compared = [f for f in fields(self) if f.compare]  # type: ignore[arg-type]
-        given = {f.name: getattr(self, f.name) for f in compared}
-        return {f.name: given[f.name] for f in compared if given[f.name] != f.default}
+        found = {}
+        for field in fields(self):  # type: ignore[arg-type]
+            made = field.default_factory
+            default = field.default if made is MISSING else made()
+            if field.compare and (value := getattr(self, field.name)) != default:
+                found[field.name] = value
+        return found
 
     def bind(self, left: pa.Schema, right: pa.Schema) -> Self:
         """Check the term against both schemas and return the term for their types."""
