@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
 from hypothesis import strategies as st
@@ -17,8 +18,13 @@ PLACES = st.sampled_from(get_args(Place))
 
 
 @st.composite
-def patterns(draw: st.DrawFn, model: WindowModel, is_decomposable: bool) -> Pattern:
-    """Every legal tree up to depth 2, with wide panes and chains among them."""
+def patterns(
+    draw: st.DrawFn,
+    model: WindowModel,
+    is_decomposable: bool,
+    keys: Sequence[object] = (None, "a", "b", "e"),
+) -> Pattern:
+    """Every legal tree up to depth 2, with wide panes and chains; ``keys`` may be split as hot."""
     inner: list[st.SearchStrategy[Pattern]] = [st.just(wr.WinSeq())]
     if is_decomposable:
         inner.append(st.builds(wr.WinMapReduce, degrees, degrees, level=levels))
@@ -30,7 +36,13 @@ def patterns(draw: st.DrawFn, model: WindowModel, is_decomposable: bool) -> Patt
         st.builds(wr.KeyFarm, degrees, body, level=levels),
         st.builds(wr.WinFarm, degrees, whole, st.just("agnostic"), batch=batch, level=levels),
     ]
+    hot_keys = st.lists(st.sampled_from(keys), min_size=1, unique=True)
+    executors = st.builds(wr.WinFarm, degrees, workers=st.just("agnostic"), batch=batch)
+    hot: st.SearchStrategy[Pattern] = executors
+    n = draw(degrees)
     if model.context is Context.CF:
         farms.append(st.builds(wr.WinFarm, degrees, body, batch=batch, level=levels))
+        hot |= st.builds(wr.WinFarm, st.just(n), batch=batch)
+    farms.append(st.builds(wr.KeyFarm, st.just(n), level=levels, hot_keys=hot_keys, hot=hot))
     found: Pattern = draw(st.one_of(body, *farms))
     return found

@@ -19,6 +19,7 @@ from windrow.planner.plans import Native, Resources
 def statistics(draw: st.DrawFn) -> Statistics:
     """Statistics that may be, of which some are known."""
     keys = draw(st.none() | st.sampled_from([1, 2, 100, 10**6]))
+    hot = draw(st.none() | st.lists(st.sampled_from([None, "a", "b"]), min_size=1, unique=True))
     least = 1e-6 if keys is None else 1 / keys
     return Statistics(
         keys=keys,
@@ -26,6 +27,7 @@ def statistics(draw: st.DrawFn) -> Statistics:
         rate=draw(st.none() | st.sampled_from([0.001, 1.0, 1e3, 1e6, 1e9])),
         cost=draw(st.none() | st.sampled_from([1.0, 20.0, 200.0, 1e6])),
         rows=draw(st.none() | st.sampled_from([0, 1, 1000, 10**7, 10**12])),
+        hot_keys=None if hot is None else tuple((key, 1 / (i + 2)) for i, key in enumerate(hot)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -32,6 +32,10 @@ PATTERNS: dict[str, Callable[[Any], Pattern]] = {
     "KeyFarm": lambda level: wr.KeyFarm(2, level=level),
     "WinFarm": lambda level: wr.WinFarm(3, level=level),
     "agnostic WinFarm": lambda level: wr.WinFarm(3, workers="agnostic", batch=2, level=level),
+    "KeyFarm with hot keys": lambda level: wr.KeyFarm(
+        3, level=level, hot_keys=["a", None], hot=wr.WinFarm(3, batch=2)
+    ),
+    "KeyFarm with agnostic hot keys": lambda level: wr.KeyFarm(2, level=level, hot_keys=["a"]),
     "PaneFarm": lambda level: wr.PaneFarm(*DEGREES[level], level=level),
     "WinMapReduce": lambda level: wr.WinMapReduce(*DEGREES[level], level=level),
     "KeyFarm of PaneFarm": lambda level: wr.KeyFarm(
@@ -120,12 +124,21 @@ def naive(model: WindowModel, kind: str) -> Callable[[oracle.OracleWindow], list
 def takes(pattern: Pattern, model: WindowModel, kind: str) -> bool:
     """Whether the papers' rules allow the pattern for this window and function."""
     inner = pattern.inner if isinstance(pattern, wr.KeyFarm | wr.WinFarm) else pattern
-    is_active = isinstance(pattern, wr.WinFarm) and pattern.workers == "active"
+    farm = pattern.hot if isinstance(pattern, wr.KeyFarm) else pattern
+    is_active = isinstance(farm, wr.WinFarm) and farm.workers == "active"
     if is_active and model.context is not Context.CF:
         return False
     if isinstance(inner, wr.PaneFarm) and model.pane_length is None:
         return False
     return kind != "apply" or isinstance(inner, wr.WinSeq)
+
+
+def over_keys(pattern: Pattern, keys: list[str]) -> Pattern:
+    """The pattern for queries with these keys, of which the second is ``seq``, if there are two."""
+    if len(keys) < 2 or not isinstance(pattern, wr.KeyFarm):
+        return pattern
+    hot = [(key, seq) for key in pattern.hot_keys for seq in (0, 2)]
+    return replace(pattern, hot_keys=hot)
 
 
 @dataclass(frozen=True)

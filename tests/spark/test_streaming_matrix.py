@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 import windrow as wr
 from tests.spark.arrivals import Arrivals, streamed
-from tests.spark.matrix import MODELS, PATTERNS, SCHEMA, Case, cases, compute, naive
+from tests.spark.matrix import MODELS, PATTERNS, SCHEMA, Case, cases, compute, naive, over_keys
 from tests.spark.results import assert_same, by_window, expected, run_all
 from windrow.core import WindowModel, oracle
 from windrow.patterns import Pattern
@@ -116,7 +116,8 @@ def run(stream: Stream, model: WindowModel, pattern: Pattern, kind: str, is_time
         rows = stream.in_order_of_arrival(order_by)
         windows = oracle.windows(model, rows, key=keys, open_windows="drop")
     open_windows: Any = draw.choice(["emit", "drop"])
-    query = compute(query.window(model, open_windows=open_windows), model, kind).using(pattern)
+    query = compute(query.window(model, open_windows=open_windows), model, kind)
+    query = query.using(over_keys(pattern, keys))
     what = f"{model}, {pattern}, {kind}, {keys}, timed: {is_timed}, {files} files a batch"
     df, dropped = streamed(query.to_df())
     assert_same(by_window(df, keys), expected(windows, naive(model, kind)), what)

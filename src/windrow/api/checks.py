@@ -8,6 +8,8 @@ from windrow.core.names import check_reserved, same_name
 from windrow.engine.columns.ddl import parse_schema
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.window_query import CONTROL_COLUMNS, WindowQuery
+from windrow.patterns import KeyFarm, Pattern
+from windrow.patterns.windows import hot_keys_of
 
 
 def check_columns(query: WindowQuery) -> None:
@@ -16,6 +18,13 @@ def check_columns(query: WindowQuery) -> None:
     names = computation.columns if isinstance(computation, Aggregation) else query.types
     for name in names:
         query.arrow_type(name)
+
+
+def check_hot_keys(query: WindowQuery, pattern: Pattern | None) -> None:
+    """Raise unless hot keys, of the pattern or of hints, are values of the key columns."""
+    if isinstance(pattern, KeyFarm):
+        hot_keys_of(query, pattern.hot_keys)
+    hot_keys_of(query, [key for key, _ in query.hints.hot_keys or ()])
 
 
 def check_result_names(query: WindowQuery, *, is_case_sensitive: bool) -> None:

@@ -17,7 +17,7 @@ from windrow.core.checks import one_of, path_of
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Rows
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
-from windrow.core.models import WindowModel
+from windrow.core.models import CountWindow, WindowModel
 from windrow.core.statistics import UNKNOWN, Statistics, hinted
 from windrow.core.types import is_comparable, is_plain, refused
 from windrow.core.window import Window
@@ -48,6 +48,7 @@ class Query:
     idle_timeout: int | None = None
     unit: TimeUnit = "us"
     ordered_by: tuple[str, ...] = ()
+    ranked_by: str | None = None
     model: WindowModel | None = None
     open_windows: OpenWindows = "emit"
     computation: Computation | None = None
@@ -123,6 +124,23 @@ class Query:
             if not is_plain(kind):
                 raise refused("order_by takes columns of plain values", kind, name)
         return replace(query, ordered_by=names)._checked()
+
+    @checks_call
+    def rank_by(self, column: str | Column) -> Query:
+        """The column that holds each row's rank within its key: 0, 1, 2, ... without gaps.
+
+        Count windows then need no time and nobody to rank the rows. A row takes its place once all
+        rows of lower ranks have come, however late they are, and a window fires when it is
+        complete. A rank that comes twice is an error, and so is one that is missing at the end of
+        bounded input. Other windows take the rank as they take ``order_by``: it orders rows with
+        equal event time.
+        """
+        query, (name,) = self._resolved("rank_by", (column,))
+        kind = query.source.types[name]
+        if kind not in ("tinyint", "smallint", "int", "bigint"):
+            rule = "rank_by takes a column of integers: 0, 1, 2, ... within a key"
+            raise WindrowError(rule, f"{name!r} of {kind}", "cast it first.")
+        return replace(query, ranked_by=name)._checked()
 
     @checks_call
     def window(self, model: WindowModel, open_windows: OpenWindows = "emit") -> Query:
@@ -202,14 +220,17 @@ class Query:
         skew: float | None = None,
         rate: float | None = None,
         cost: Duration | None = None,
+        hot_keys: Mapping[Any, float] | None = None,
     ) -> Query:
         """Tell the planner what it cannot see; hints change how a query runs, never its results.
 
         ``keys`` is the number of keys, ``skew`` the share of the rows that the most frequent key
         has, ``rate`` the rows per second of event time, and ``cost`` what the function costs per
-        window. Numbers that you leave out stay as they were hinted before.
+        window. ``hot_keys`` names frequent keys with their shares: ``{"ACME": 0.5}``. What you
+        leave out stays as it was hinted before.
         """
-        return replace(self, hints=hinted(keys, skew, rate, cost).or_else(self.hints))
+        hints = hinted(keys, skew, rate, cost, hot_keys).or_else(self.hints)
+        return replace(self, hints=hints)._checked()
 
     @checks_call
     def hint_from(self, checkpoint: str | PathLike[str]) -> Query:
@@ -328,6 +349,10 @@ class Query:
 
     def _checked(self) -> Query:
         """The query itself; raises if the parts known so far do not fit together."""
+        if self.ranked_by is not None and self.ordered_by:
+            rule = "rank_by tells the order of the rows of a key already"
+            got = f"order_by of {list(self.ordered_by)}"
+            raise WindrowError(rule, got, "leave one of them out.")
         if self.model is None or self.computation is None:
             return self
         if self.model.needs_event_time and self.time is None:
@@ -335,13 +360,14 @@ class Query:
                 f"{type(self.model).__name__} needs an event time",
                 hint='call event_time("column") before the function.',
             )
-        from windrow.api.checks import check_columns, check_result_names
+        from windrow.api.checks import check_columns, check_hot_keys, check_result_names
 
         query = self.window_query()
         check_columns(query)
         check_result_names(query, is_case_sensitive=self.source.is_case_sensitive)
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)
+        check_hot_keys(query, self.pattern)
         return self
 
     def _complete(self) -> WindowQuery:
@@ -364,16 +390,20 @@ class Query:
         if self.computation is None:
             hint = "call agg(), fold(), apply() or decompose()."
             raise WindrowError("the query computes nothing", hint=hint)
+        # Ranks alone place the rows of count windows, whatever their times are.
+        rank = self.ranked_by if isinstance(self.model, CountWindow) else None
+        by_rank = () if rank or self.ranked_by is None else (self.ranked_by,)
         return WindowQuery(
             types=self.source.types,
             keys=self.keys,
-            time=self.time,
-            delay=self.delay,
-            order_by=self.ordered_by,
+            time=None if rank else self.time,
+            delay=0 if rank else self.delay,
+            order_by=self.ordered_by or by_rank,
             model=self.model,
             open_windows=self.open_windows,
             computation=self.computation,
-            idle_timeout=self.idle_timeout,
+            idle_timeout=None if rank else self.idle_timeout,
+            rank=rank,
             unit=self.unit,
             hints=self.hints,
             prefers_native=self.prefers_native,

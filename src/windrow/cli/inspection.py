@@ -59,8 +59,9 @@ def described(query: dict[str, Any]) -> dict[str, str]:
     if query.get("event_time"):
         unit = query["event_time"].get("unit", "us")
         said["event_time"] = f"{_columns([query['event_time']])} in {unit}"
-    if query.get("order_by"):
-        said["order_by"] = _columns(query["order_by"])
+    for order in ("order_by", "rank_by"):
+        if query.get(order):
+            said[order] = _columns(query[order])
     if "functions" in query.get("computation", {}):
         functions = query["computation"]["functions"].items()
         said["computation"] = ", ".join(f"{name}={_function(f)}" for name, f in functions)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
+from typing import Any
 
 from windrow.core.checks import number, positive_count
 from windrow.core.durations import microseconds
@@ -24,11 +25,15 @@ class Statistics:
     """What the function costs per window, in microseconds of one core."""
     rows: int | None = None
     """How many rows a bounded input has."""
+    hot_keys: tuple[tuple[Any, float], ...] | None = None
+    """The most frequent keys and their shares of the rows, the most frequent first."""
 
     @property
     def known(self) -> dict[str, float]:
         """The numbers that are known, by name."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        numbers = {field.name: getattr(self, field.name) for field in fields(self)}
+        del numbers["hot_keys"]
+        return {name: value for name, value in numbers.items() if value is not None}
 
     def or_else(self, other: Statistics) -> Statistics:
         """These numbers; where one is not known, that of the other.
@@ -45,12 +50,19 @@ UNKNOWN = Statistics()
 """Nothing is known."""
 
 
-def hinted(keys: object, skew: object, rate: object, cost: object) -> Statistics:
+def hinted(
+    keys: object, skew: object, rate: object, cost: object, hot_keys: object = None
+) -> Statistics:
     """The statistics that a user gives; raises for values that cannot be."""
-    if keys is skew is rate is cost is None:
+    if keys is skew is rate is cost is hot_keys is None:
         hint = 'for example hint(keys=1000, skew=0.16, rate=200_000, cost="20 us").'
-        raise WindrowError("hint needs at least one of keys, skew, rate and cost", hint=hint)
+        rule = "hint needs at least one of keys, skew, rate, cost and hot_keys"
+        raise WindrowError(rule, hint=hint)
+    hot = None if hot_keys is None else _hot_keys(hot_keys)
+    if hot and skew is None:
+        skew = hot[0][1]
     known = Statistics(
+        hot_keys=hot,
         keys=None if keys is None else positive_count(keys, "hint keys", "keys"),
         skew=None if skew is None else _share(skew),
         rate=None if rate is None else _rate(rate),
@@ -69,6 +81,16 @@ def _share(value: object) -> float:
         rule = "hint skew must be the share of the rows that the most frequent key has, up to 1"
         raise WindrowError(rule, received("hint skew", value), "for example skew=0.16.")
     return share
+
+
+def _hot_keys(given: object) -> tuple[tuple[Any, float], ...]:
+    shares = {k: number(v) for k, v in given.items()} if isinstance(given, dict) else {}
+    known = [(key, share) for key, share in shares.items() if share is not None and share > 0]
+    # By rounding, shares may add up to slightly more than all rows.
+    if not known or len(known) < len(shares) or sum(share for _, share in known) > 1.01:
+        rule = "hint hot_keys must map keys to their shares of the rows, together up to 1"
+        raise WindrowError(rule, received("hint hot_keys", given), 'for example {"ACME": 0.5}.')
+    return tuple(sorted(known, key=lambda pair: -pair[1]))
 
 
 def _rate(value: object) -> float:

@@ -37,6 +37,8 @@ class WindowQuery:
     idle_timeout: int | None = None
     unit: TimeUnit = "us"
     """The unit of the event time if it is an integer."""
+    rank: str | None = None
+    """The column with the rank of each tuple within its key; None if tuples are ranked here."""
     hints: Statistics = UNKNOWN
     """What the user knows about the rows and the function. It never changes the results."""
     prefers_native: bool = False

@@ -53,8 +53,9 @@ def fire_intervals(
     """The windows that fire, as rows (key, id, lo, hi); moves ``next_id`` and ``head`` on.
 
     The tuples of key k are ``axis[head[k]:tail[k]]``, ascending. A window fires if its end is at
-    most ``reached[k]``: the watermark, the number of tuples, or END_OF_STREAM. Tuples that no later
-    window of the workers hosted here holds are evicted by moving ``head`` on.
+    most ``reached[k]``: the watermark, the number of tuples, or END_OF_STREAM. All windows of a key
+    whose shift is negative are computed here. Tuples that no later window of the workers hosted
+    here holds are evicted by moving ``head`` on.
 
     Time O(keys + windows * log + tuples evicted), space O(windows). Neither depends on the number
     of tuples held.
@@ -67,10 +68,11 @@ def fire_intervals(
         limit = END_OF_STREAM
         if reached[k] != END_OF_STREAM:
             limit = _last_ended(reached[k], length, slide, origin)
+        is_shared = len(hosted) > 1 and shift[k] >= 0
         id = max(next_id[k], _last_ended(axis[head[k]], length, slide, origin) + 1)
         lo, hi = head[k], head[k]
         while id <= limit and lo < tail[k]:
-            if len(hosted) > 1:
+            if is_shared:
                 own = next_hosted(id, shift[k], batch, hosted)
                 if own > id:
                     id = own
@@ -96,7 +98,7 @@ def fire_intervals(
         else:
             next_id[k] = max(next_id[k], id)
         own = next_id[k]
-        if len(hosted) > 1:
+        if is_shared:
             own = next_hosted(own, shift[k], batch, hosted)
         while head[k] < tail[k] and _last_id(axis[head[k]], slide, every, origin) < own:
             head[k] += 1

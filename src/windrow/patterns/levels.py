@@ -41,7 +41,8 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
         groups = _merge_emitters(groups, _prepares)
     if is_farm and pattern.level == 2:  # type: ignore[attr-defined]
         groups = _merge_emitters(groups, _is_emitter)
-    is_single = isinstance(inner, WinSeq) and not isinstance(pattern, WinFarm)
+    is_shared = isinstance(pattern, WinFarm) or (isinstance(pattern, KeyFarm) and pattern.hot)
+    is_single = isinstance(inner, WinSeq) and not is_shared
     return Stages(tuple(groups), numbers_tuples=not is_single)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from windrow.core.calls import checks_construction
 from windrow.core.checks import one_of, positive_count, positive_workers, whole
@@ -63,16 +64,33 @@ class WinMapReduce(Pattern):
 @checks_construction
 @dataclass(frozen=True)
 class KeyFarm(Pattern):
-    """Each key belongs to one of ``n`` workers."""
+    """Each key belongs to one of ``n`` workers; only ``hot_keys`` are split between windows.
+
+    A hot key is a value of the key column or, with several key columns, a tuple of values. ``hot``
+    says who computes the windows of hot keys: executors, by default n of them, or the workers of
+    this farm with ``hot=WinFarm(n)``.
+    """
 
     n: int
     inner: Pattern = _ALONE
     level: Level = field(default=2, kw_only=True)
+    hot_keys: Collection[Any] = field(default=(), kw_only=True, hash=False)
+    hot: WinFarm | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_degree(self, "n")
         _check_inner(self, self.inner)
         _check_level(self, self.level)
+        object.__setattr__(self, "hot_keys", _hot_keys(self.hot_keys))
+        if self.hot_keys and self.hot is None:
+            object.__setattr__(self, "hot", WinFarm(self.n, workers="agnostic"))
+        if self.hot is not None:
+            _check_hot(self, self.hot)
+
+    def __repr__(self) -> str:
+        said = f"KeyFarm(n={self.n}, inner={self.inner!r}, level={self.level}"
+        split = f", hot_keys={list(self.hot_keys)!r}, hot={self.hot!r}" if self.hot_keys else ""
+        return f"{said}{split})"
 
 
 @checks_construction
@@ -103,6 +121,44 @@ class WinFarm(Pattern):
                 f"inner={self.inner!r}",
                 'use workers="active", or another inner pattern.',
             )
+
+
+def _hot_keys(keys: object) -> tuple[Any, ...]:
+    """The keys, each once."""
+    if not isinstance(keys, tuple | list | set | frozenset):
+        raise WindrowError(
+            "KeyFarm hot_keys must be a list of keys",
+            received("hot_keys", keys),
+            'for example hot_keys=["ACME"], or hot_keys=[("ACME", "NYSE")] for two key columns.',
+        )
+    once: list[Any] = []
+    for given in keys:
+        key = tuple(given) if isinstance(given, list) else given
+        if key not in once:
+            once.append(key)
+    return tuple(once)
+
+
+def _check_hot(pattern: KeyFarm, hot: object) -> None:
+    """Raise unless the hot keys can be split in this way."""
+    if not pattern.hot_keys:
+        hint = 'for example hot_keys=["ACME"].'
+        raise WindrowError("KeyFarm hot needs hot_keys", received("hot", hot), hint)
+    if not isinstance(hot, WinFarm) or not isinstance(hot.inner, WinSeq):
+        hint = f'for example hot=wr.WinFarm({pattern.n}, workers="agnostic").'
+        raise WindrowError("KeyFarm hot must be a WinFarm of WinSeq", received("hot", hot), hint)
+    if not isinstance(pattern.inner, WinSeq):
+        raise WindrowError(
+            "hot keys are split by a KeyFarm of WinSeq",
+            f"inner={pattern.inner!r}",
+            f"leave out hot_keys, or use KeyFarm({pattern.n}, hot_keys=...).",
+        )
+    if hot.workers == "active" and hot.n != pattern.n:
+        raise WindrowError(
+            "active workers of hot keys are those of the KeyFarm, so there are as many",
+            f"KeyFarm of {pattern.n}, hot={hot!r}",
+            f"use hot=wr.WinFarm({pattern.n}).",
+        )
 
 
 def _check_degree(pattern: Pattern, field_name: str) -> None:

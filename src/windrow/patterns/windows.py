@@ -12,19 +12,21 @@ as there are workers behind them if there are keys, each for some of the keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from windrow.core.computation import Decompose
 from windrow.core.models import Axis, MappedWindow, mapped
 from windrow.engine.columns.control import PIECE, RANK, TIME
+from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.stages.routes import (
+    ByHotKey,
     ByKey,
     ByPane,
     ByPart,
@@ -76,6 +78,13 @@ def stages_over_panes(query: WindowQuery, n: int) -> Stages:
     return Stages(((Emitter(ByKey(query.keys, n)),), (Workers("WLQ", make, n),)))
 
 
+def hot_keys_of(query: WindowQuery, keys: Iterable[Any]) -> HotKeys:
+    """Hot keys as values of the query's key columns."""
+    rows = [key if isinstance(key, tuple) else (key,) for key in keys]
+    # Not every type that keys may have is one of values that can be named.
+    return HotKeys.of(rows, {k: query.arrow_type(k) for k in query.keys} if rows else {})
+
+
 @dataclass(frozen=True)
 class _Farm:
     """The farm around an inner pattern: ``n`` instances, each with a share of the windows.
@@ -87,9 +96,11 @@ class _Farm:
     n: int = 1
     outer: int = 1
     batch: int = 1
+    hot: HotKeys | None = None
+    """The keys whose windows are shared, if not those of all keys."""
 
     def share(self, instance: int) -> Share:
-        return Share.of(instance % self.outer, self.outer, self.batch)
+        return Share.of(instance % self.outer, self.outer, self.batch, self.hot)
 
     def whole(self, instance: int) -> Share:
         """The share of a process that hosts all instances."""
@@ -111,15 +122,12 @@ class _Lowering:
         self.needs_all_rows = workers.needs_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
-        self.can_be_dealt = (
-            workers.is_told_by_time(query.model)
-            and self.n_rounds == 1
-            and not computation.is_order_sensitive
-        )
-        """Whether tuples can be dealt to parts of windows before the windows are decided."""
+        self.can_be_dealt = workers.can_be_dealt(query)
 
     def nodes(self, pattern: Pattern) -> list[Node]:
         if isinstance(pattern, KeyFarm):
+            if pattern.hot is not None:
+                return self._hot_key_farm(pattern, pattern.hot)
             by_key = ByKey(self.query.keys, pattern.n)
             if isinstance(pattern.inner, WinSeq) and self.reduces_early:
                 return self._reduced(by_key, _Farm(pattern.n))
@@ -128,11 +136,31 @@ class _Lowering:
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
         if isinstance(pattern, PaneFarm):
-            first, fan_in = self._ranked(pattern.plq)
+            first, fan_in = self._ranked(pattern.plq, are_paned=True)
             return [*first, *self._pane_farm(pattern, _Farm(), fan_in)]
         if isinstance(pattern, WinSeq) and self.reduces_early:
             return self._reduced(ByKey(self.query.keys, 1), _Farm())
         return self._inner(pattern, _Farm())
+
+    def _hot_key_farm(self, pattern: KeyFarm, farm: WinFarm) -> list[Node]:
+        """The nodes of a key farm that splits hot keys as the window farm does all keys."""
+        n, query = pattern.n, self.query
+        hot = hot_keys_of(query, pattern.hot_keys)
+        if farm.workers == "agnostic":
+            emit, executors = Emitter(ByKey(query.keys, n)), self._executors(farm.n)
+            most = self._most(farm.n)
+            given = (query, Geometry.of(self.model, self.own_axis), hot, farm.batch, most)
+            make = partial(workers.hot_windower, *given)
+            windower = Workers("WinSeq or Windower", make, n, prepares=True)
+            return [emit, windower, *self._execute(executors, n)]
+        split = _Farm(n, n, farm.batch, hot)
+        if self.reduces_early:
+            by_window = self._by_window(mapped(self.model).in_panes(), PIECE, split)
+            return self._reduced(ByHotKey(hot, by_window), split)
+        by_window = self._by_window(mapped(self.model), self.position, split)
+        first, fan_in = self._ranked(n, are_paned=False)
+        work = Workers("WinSeq", self._win_seq(self.position, split.share), n)
+        return [*first, Emitter(ByHotKey(hot, by_window), fan_in), work, Collector(n)]
 
     def _reduced(self, route: Route, farm: _Farm) -> list[Node]:
         """The nodes whose emitters send partials of panes instead of tuples."""
@@ -154,21 +182,26 @@ class _Lowering:
 
     def _inner(self, pattern: Pattern, farm: _Farm) -> list[Node]:
         if isinstance(pattern, PaneFarm):
-            return [*self._rankers(farm.n), *self._pane_farm(pattern, farm)]
+            return [*self._rankers(farm.n, are_paned=True), *self._pane_farm(pattern, farm)]
         if isinstance(pattern, WinMapReduce):
             return self._map_reduce(pattern, farm, self.own_axis)
         return [Workers("WinSeq", self._win_seq(self.own_axis, farm.share), farm.n)]
 
-    def _rankers(self, n: int) -> list[Node]:
-        if self.model.axis is not Axis.RANK:
+    def _rankers(self, n: int, are_paned: bool) -> list[Node]:
+        """Rankers, if ranks are needed and tuples do not come with them.
+
+        Workers of panes cannot tell which tuples they lack, so rankers put these in order for them.
+        """
+        if self.model.axis is not Axis.RANK or (self.query.rank is not None and not are_paned):
             return []
         return [Workers("Ranker", Alike(Ranker, (self.query,)), n, prepares=True)]
 
-    def _ranked(self, n: int) -> tuple[list[Node], int]:
+    def _ranked(self, n: int, are_paned: bool) -> tuple[list[Node], int]:
         """Rankers, each of some of the keys if there are keys, and how many send to one emitter."""
-        if self.model.axis is not Axis.RANK or not self.query.keys or n == 1:
-            return self._rankers(1), 1
-        return [Emitter(ByKey(self.query.keys, n)), *self._rankers(n)], n
+        rankers = self._rankers(n if self.query.keys else 1, are_paned)
+        if not rankers or not self.query.keys or n == 1:
+            return rankers, 1
+        return [Emitter(ByKey(self.query.keys, n)), *rankers], n
 
     def _win_farm(self, pattern: WinFarm) -> list[Node]:
         n, inner = pattern.n, pattern.inner
@@ -178,7 +211,12 @@ class _Lowering:
         by_window = self._by_window(mapped(self.model), self.position, farm)
         if self.in_one_process and isinstance(inner, WinSeq):
             host = Workers(f"WinSeq of {n}", self._win_seq(self.position, farm.whole), 1)
-            return [*self._rankers(1), Emitter(ToHost(by_window)), host, Collector(1)]
+            return [
+                *self._rankers(1, are_paned=False),
+                Emitter(ToHost(by_window)),
+                host,
+                Collector(1),
+            ]
         if isinstance(inner, WinSeq) and self.reduces_early:
             return self._reduced(self._by_window(mapped(self.model).in_panes(), PIECE, farm), farm)
         if isinstance(inner, PaneFarm):
@@ -187,7 +225,7 @@ class _Lowering:
             body = self._map_reduce(inner, farm, self.position)
         else:
             body = [Workers("WinSeq", self._win_seq(self.position, farm.share), n)]
-        first, fan_in = self._ranked(n)
+        first, fan_in = self._ranked(n, isinstance(inner, PaneFarm))
         return [*first, Emitter(by_window, fan_in), *body, Collector(n)]
 
     def _windower(self, axis: str | None, farm: _Farm, batch: int, most: int, parts: int) -> Node:
@@ -197,24 +235,52 @@ class _Lowering:
         return Workers("Windower", partial(workers.windower, *given), farm.n, prepares=True)
 
     def _agnostic(self, pattern: WinFarm) -> list[Node]:
-        """One windower; over bounded rows with keys, as many as there are workers."""
+        """Windowers, and executors of what these decide, of whole windows or of parts."""
         n, inner = pattern.n, pattern.inner
-        windowers = n if self.are_tasks and self.query.keys else 1
-        first: list[Node] = [Emitter(ByKey(self.query.keys, n))] if windowers > 1 else []
         if isinstance(inner, WinMapReduce):
-            parts = 1 if self.needs_all_rows else inner.map
-            most = _BATCHES_EACH * n
-            first.append(
-                self._windower(self.own_axis, _Farm(windowers), pattern.batch, most, parts)
+            # All parts of a window are computed by one instance, in as many tasks as parts.
+            n, parts = self._instances(n, inner), 1 if self.needs_all_rows else inner.map
+            most = max(n, _BATCHES_EACH * pattern.n)
+            first, fan_in = self._deciding(
+                pattern.n, _Farm(), self.own_axis, pattern.batch, most, parts
             )
             body = self._reduce_parts(inner, _Farm(n))
-            return [*first, Emitter(InTurn(n), windowers), *body, Collector(n)]
-        executors = n * TASKS_EACH if self.are_tasks else n
-        most = executors if self.are_tasks else _BATCHES_EACH * n
-        first.append(self._windower(self.own_axis, _Farm(windowers), pattern.batch, most, 1))
+            return [*first, Emitter(InTurn(n), fan_in), *body, Collector(n)]
+        most = self._most(n)
+        first, fan_in = self._deciding(n, _Farm(), self.own_axis, pattern.batch, most, 1)
+        return [*first, *self._execute(self._executors(n), fan_in)]
+
+    def _deciding(
+        self, n: int, farm: _Farm, axis: str | None, batch: int, most: int, parts: int
+    ) -> tuple[list[Node], int]:
+        """Windowers, and how many of them send to one emitter.
+
+        There is one per instance. Over bounded rows with keys, a single instance has n of them,
+        each for some of the keys.
+        """
+        if farm.n > 1 or n == 1 or not self.are_tasks or not self.query.keys:
+            return [self._windower(axis, farm, batch, most, parts)], 1
+        windower = self._windower(axis, _Farm(n), batch, most, parts)
+        return [Emitter(ByKey(self.query.keys, n)), windower], n
+
+    def _instances(self, n: int, inner: WinMapReduce) -> int:
+        """How many instances of map-reduce stand for n: as many tasks as without parts, about."""
+        width = inner.reduce if self.needs_all_rows else inner.map
+        return max(n, self._executors(n) // width)
+
+    def _executors(self, n: int) -> int:
+        """How many executors stand for n agnostic workers."""
+        return n * TASKS_EACH if self.are_tasks else n
+
+    def _most(self, n: int) -> int:
+        """In how many batches, at most, what fires at once is sent to n agnostic workers."""
+        return self._executors(n) if self.are_tasks else _BATCHES_EACH * n
+
+    def _execute(self, n: int, windowers: int) -> list[Node]:
+        """Executors of the windows that some windowers decide."""
         make = partial(workers.executor, self.query, False)
-        execute = Workers("Executor", make, executors, holds_state=False)
-        return [*first, Emitter(InTurn(executors), windowers), execute, Collector(executors)]
+        execute = Workers("Executor", make, n, holds_state=False)
+        return [Emitter(InTurn(n), windowers), execute, Collector(n)]
 
     def _pane_farm(self, pattern: PaneFarm, farm: _Farm, fan_in: int = 1) -> list[Node]:
         query, model, keys = self.query, mapped(self.model), self.query.keys
@@ -238,8 +304,8 @@ class _Lowering:
         if self.needs_all_rows:
             return self._reduce_rows(pattern, farm, axis)
         if not self.can_be_dealt:
-            windower = self._windower(axis, farm, 1, _BATCHES_EACH, pattern.map)
-            return [windower, *self._reduce_parts(pattern, farm)]
+            first, fan_in = self._deciding(pattern.map, farm, axis, 1, _BATCHES_EACH, pattern.map)
+            return [*first, *self._reduce_parts(pattern, farm, fan_in)]
         geometry = Geometry.of(self.model, TIME)
         mapper = partial(workers.mapper, self.query, geometry, farm.share, pattern.map)
         return [
@@ -252,8 +318,8 @@ class _Lowering:
         """REDUCE alone: the partials of MAP would be the tuples themselves, once per window."""
         if not workers.is_told_by_time(self.model):
             most = _BATCHES_EACH * pattern.reduce
-            windower = self._windower(axis, farm, 1, most, 1)
-            return [windower, *self._reduce_parts(pattern, farm)]
+            first, fan_in = self._deciding(pattern.reduce, farm, axis, 1, most, 1)
+            return [*first, *self._reduce_parts(pattern, farm, fan_in)]
         n, keys, model = pattern.reduce, self.query.keys, mapped(self.model)
         geometry = Geometry.of(self.model, TIME)
         make = partial(workers.row_reducer, self.query, geometry, farm.outer, farm.batch, n)
@@ -266,23 +332,24 @@ class _Lowering:
     def _by_part(self, pattern: WinMapReduce) -> ByPart:
         return ByPart(pattern.map, self.query.computation.is_order_sensitive)
 
-    def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
-        """MAP over parts of windows that a windower has decided, then REDUCE; once per round."""
+    def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm, fan_in: int = 1) -> list[Node]:
+        """MAP over parts of windows that windowers have decided, then REDUCE; once per round."""
         query, n_map = self.query, farm.n * pattern.map
         if self.needs_all_rows:
             make = partial(workers.executor, query, False)
             reduce = Workers("REDUCE", make, farm.n * pattern.reduce, holds_state=False)
-            return [Emitter(InTurn(pattern.reduce)), reduce, Collector(pattern.reduce)]
+            return [Emitter(InTurn(pattern.reduce), fan_in), reduce, Collector(pattern.reduce)]
         if self.n_rounds == 1:
             make = partial(workers.executor, query, True)
             executor = Workers("MAP", make, n_map, holds_state=False)
-            return [Emitter(self._by_part(pattern)), executor, *self._reduce(pattern, farm)]
+            emit = Emitter(self._by_part(pattern), fan_in)
+            return [emit, executor, *self._reduce(pattern, farm)]
         nodes: list[Node] = []
         for number in range(self.n_rounds):
             is_last = number == self.n_rounds - 1
             mapper = Alike(RoundMapper, (query, number, is_last))
             map_node = Workers(f"MAP {number}", mapper, n_map, holds_state=False)
-            nodes += [Emitter(self._by_part(pattern)), map_node]
+            nodes += [Emitter(self._by_part(pattern), 1 if number else fan_in), map_node]
             if is_last:
                 break
             emit = Emitter(ByPiece(query.keys, pattern.reduce, farm.outer))

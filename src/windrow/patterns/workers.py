@@ -12,16 +12,17 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from windrow.core.computation import Aggregation
+from windrow.core.computation import Aggregation, Decompose
 from windrow.core.models import Axis, Context, WindowModel
 from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
+from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.evaluate.evaluators import PiecesOfWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.rounds import whole_windows
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
-from windrow.engine.workers.agnostic import Executor, WindowerWorker
+from windrow.engine.workers.agnostic import Executor, HotWindower, WindowerWorker
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.mapper import Mapper
 from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
@@ -72,6 +73,13 @@ def windower(
 ) -> Worker:
     columns = kept_columns(query, are_pieces=False)
     return WindowerWorker(query, geometry, columns, share_of(index), batch, most, parts)
+
+
+def hot_windower(
+    query: WindowQuery, geometry: Geometry, hot: HotKeys, batch: int, most: int, index: int
+) -> Worker:
+    columns = kept_columns(query, are_pieces=False)
+    return HotWindower(query, geometry, whole_windows(query), columns, hot, batch, most)
 
 
 def executor(query: WindowQuery, are_parts: bool, index: int) -> Worker:
@@ -149,6 +157,13 @@ def _order(query: WindowQuery) -> list[str]:
 def is_told_by_time(model: WindowModel) -> bool:
     """Whether a tuple's windows follow from its time alone."""
     return model.context is Context.CF and model.axis is Axis.TIME
+
+
+def can_be_dealt(query: WindowQuery) -> bool:
+    """Whether tuples can be dealt to parts of windows before the windows are decided."""
+    computation = query.computation
+    is_one_round = not isinstance(computation, Decompose) or len(computation.rounds) == 1
+    return is_told_by_time(query.model) and is_one_round and not computation.is_order_sensitive
 
 
 def needs_all_rows(query: WindowQuery) -> bool:

@@ -95,7 +95,7 @@ def windows_share(n: int, windows: float) -> float:
     >>> windows_share(4, 1000.0), windows_share(4, 1.0)
     (0.25, 1.0)
     """
-    return math.ceil(windows / n) / max(1.0, windows) if windows < 64 * n else 1 / n
+    return min(1.0, math.ceil(windows / n) / max(1.0, windows)) if windows < 64 * n else 1 / n
 
 
 def rows_sent_per_window(rows: float, rows_apart: float, batch: float = 1) -> float:

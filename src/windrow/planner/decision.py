@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.stages.nodes import Stages
@@ -93,6 +94,7 @@ class Decision:
             "cores": self.resources.cores,
             "is_stream": self.resources.is_stream,
             "statistics": self.statistics.known,
+            "hot_keys": {repr(key): share for key, share in self._hot_keys()},
             "scaling": {
                 str(cores): {"pattern": repr(p.plan.pattern), "rows_per_second": p.rows_per_second}
                 for cores, p in ({} if self.runs_here else self.scaling()).items()
@@ -116,9 +118,13 @@ class Decision:
 
     def _known(self) -> str:
         known = [f"{name} {value:g}" for name, value in self.statistics.known.items()]
+        known += [f"{key!r} {share:.0%} of the rows" for key, share in self._hot_keys()]
         if not can_predict(self.statistics):
             known.append("rules choose, and predictions assume ordinary rows; see hint()")
         return ", ".join(known)
+
+    def _hot_keys(self) -> tuple[tuple[Any, float], ...]:
+        return self.statistics.hot_keys or ()
 
     def _on(self) -> str:
         cores = self.resources.cores

@@ -21,11 +21,11 @@ def explain(
     There is no pattern if Spark itself computes the windows or their panes.
     """
     model = query.model
-    order = [query.time] if query.time else []
+    order = [*([query.time] if query.time else []), *query.order_by, "arrival"]
     lines = {
         "window": f"{model!r}, {model.context.name} ({model.context.value})",
         "per key": ", ".join(query.keys) or "none: one stream",
-        "order": ", ".join([*order, *query.order_by, "arrival"]),
+        "order": f"{query.rank}, the rank" if query.rank else ", ".join(order),
         "compute": function_of(query),
         "pattern": None if pattern is None else f"{pattern!r}: {why}",
         "reads": reads,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from windrow.core.computation import Aggregation, Apply, Fold
 from windrow.core.statistics import Statistics
@@ -61,6 +62,9 @@ class Load:
     partial_bytes: float
     """The memory that the partials of a pane take, if workers keep them."""
 
+    hot_keys: tuple[tuple[Any, float], ...] = ()
+    """Frequent keys by name and their shares of the rows, the most frequent first."""
+
     @property
     def windows_per_row(self) -> float:
         return self.rows_per_window / self.rows_apart
@@ -82,7 +86,9 @@ def load_of(
     keys = float(statistics.keys or KEYS) if query.keys else 1.0
     if query.keys and statistics.keys is None and statistics.skew is not None:
         keys = max(KEYS, 1 / statistics.skew) if statistics.skew < 1 else 1.0
-    skew = max(statistics.skew or 0.0, key_share(keys)) if query.keys else 1.0
+    hot_keys = statistics.hot_keys or () if query.keys else ()
+    shares = [share for _, share in hot_keys]
+    skew = max(statistics.skew or 0.0, key_share(keys), *shares) if query.keys else 1.0
     pane_length = model.pane_length
     rate = statistics.rate
     if rate is None:
@@ -121,6 +127,7 @@ def load_of(
         needs_all_rows=needs_all_rows(query),
         row_bytes=_CONTROL + sum(_width(query.types[name]) for name in needed_columns(query)),
         partial_bytes=_CONTROL + _WIDTH * (1 + _functions(query)),
+        hot_keys=hot_keys,
     )
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.core.computation import Decompose
 from windrow.core.models import Axis
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 from windrow.patterns.windows import TASKS_EACH
-from windrow.patterns.workers import is_told_by_time
+from windrow.patterns.workers import can_be_dealt, is_told_by_time
 from windrow.planner.cost import (
+    key_share,
     largest_share,
     makespan,
     pane_gain,
@@ -67,6 +69,8 @@ class Phases:
         pattern = plan.pattern
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
+        if isinstance(pattern, KeyFarm) and pattern.hot is not None:
+            return self._hot_key_farm(pattern, pattern.hot)
         if isinstance(pattern, KeyFarm):
             share = largest_share(pattern.n, self.load.keys, self.load.skew)
             return self._inner(pattern.inner, pattern.n, share)
@@ -109,7 +113,7 @@ class Phases:
         if isinstance(pattern, PaneFarm):
             return self._pane_farm(pattern, n, share, self.load.rows)
         if isinstance(pattern, WinMapReduce):
-            return self._map_reduce(pattern, n, share)
+            return self._map_reduce(pattern, n, share, self.load.rows)
         c, load = self.constants, self.load
         results = load.windows * (c.window + load.per_window)
         if load.reduces_early:
@@ -129,13 +133,18 @@ class Phases:
         per_row = c.reduce if load.keeps_panes else c.keep + load.per_row
         return rows * per_row + self._state(rows)
 
-    def _rankers(self, n: int, share: float, sent: float) -> list[Phase]:
-        """If ranks are needed to route rows: workers that rank them and send copies of them."""
+    def _rankers(self, n: int, sent: float, are_paned: bool = False) -> list[Phase]:
+        """If ranks are needed to route rows: workers that rank them and send copies of them.
+
+        If there are keys, each of n rankers ranks some of them.
+        """
         c, load = self.constants, self.load
-        if self.query.model.axis is not Axis.RANK:
+        is_given = self.query.rank is not None and not are_paned
+        if self.query.model.axis is not Axis.RANK or is_given:
             return []
+        n = n if self.query.keys else 1
         work = load.rows * (c.exchange + c.keep) + sent * c.exchange
-        return [Phase("rank all rows", work, n, share)]
+        return [Phase("rank all rows", work, n, largest_share(n, load.keys, load.skew))]
 
     def _win_farm(self, pattern: WinFarm) -> list[Phase]:
         c, load, n = self.constants, self.load, pattern.n
@@ -152,10 +161,10 @@ class Phases:
             computing = Phase("compute windows over panes", work, n, share)
             return [self._reducing_intake(sent), computing]
         sent = load.sent_to(n, pattern.batch)
-        # If there are keys, each ranker ranks some of them.
-        n_rankers = n if self.query.keys else 1
-        of_rankers = largest_share(n_rankers, load.keys, load.skew)
-        rankers = self._rankers(n_rankers, of_rankers, sent)
+        rankers = self._rankers(n, sent)
+        if isinstance(pattern.inner, WinMapReduce):
+            intake, *rest = self._map_reduce(pattern.inner, n, share, sent)
+            return [self._intake(load.rows) if rankers else intake, *rankers, *rest]
         work = self._held(sent) + results
         return [
             self._intake(load.rows if rankers else sent),
@@ -178,13 +187,63 @@ class Phases:
                 windowers, share = n, largest_share(n, load.keys, load.skew)
         sent = load.windows * rows_sent_per_window(load.rows_per_window, load.rows_apart, batch)
         deciding = load.rows * c.keep + self._state(load.rows) + sent * c.exchange
+        first = [
+            self._intake(load.rows),
+            Phase("decide all windows", deciding, windowers, share),
+        ]
+        if isinstance(pattern.inner, WinMapReduce):
+            inner = pattern.inner
+            width = inner.reduce if load.needs_all_rows else inner.map
+            instances = n if self.resources.is_stream else max(n, executors // width)
+            share = windows_share(instances, load.windows)
+            return [*first, *self._parts(inner, instances, share, sent)]
         results = load.windows * (c.window + load.per_window)
         work = sent * (c.exchange + max(load.per_row, c.of_few)) + results
         busiest = windows_share(executors, load.windows / batch)
+        return [*first, Phase("compute windows", work, executors, busiest, holds_state=False)]
+
+    def _hot_key_farm(self, pattern: KeyFarm, farm: WinFarm) -> list[Phase]:
+        """Each key has one worker, but all of them, or executors, share the windows of hot keys."""
+        c, load, n = self.constants, self.load, pattern.n
+        named = dict(load.hot_keys)
+        shares = [named.pop(key, load.skew) for key in pattern.hot_keys]
+        hot, n_hot = min(1.0, sum(shares)), min(len(shares), load.keys)
+        # The rows of the other keys, as if there were no others.
+        rest, keys = max(1e-9, 1.0 - hot), max(1.0, load.keys - n_hot)
+        p_max = min(1.0, max([key_share(keys), *(share / rest for share in named.values())]))
+        of_cold = rest * largest_share(n, keys, p_max)
+        # A key has windows by its rows, or, if time tells them, as many as any other key.
+        of_windows = hot if self.query.model.ranks_tuples else n_hot / load.keys
+        batches = max(1.0, load.windows * of_windows / farm.batch)
+        results = load.windows * c.window
+        if farm.workers == "active":
+            busiest = of_cold + hot * windows_share(n, batches)
+            if load.reduces_early:
+                sent = load.panes * rest + load.panes_sent_to(n, farm.batch) * hot
+                work = sent * c.piece + results + load.windows * load.per_window
+                work += self._state(sent)
+                computing = Phase("compute windows over panes", work, n, busiest)
+                return [self._reducing_intake(sent), computing]
+            sent = load.rows * rest + load.sent_to(n, farm.batch) * hot
+            rankers = self._rankers(n, sent)
+            work = self._held(sent) + results + load.windows * load.per_window
+            first = self._intake(load.rows if rankers else sent)
+            return [first, *rankers, Phase("compute windows", work, n, busiest)]
+        executors = farm.n if self.resources.is_stream else farm.n * TASKS_EACH
+        sent = hot * load.windows
+        sent *= rows_sent_per_window(load.rows_per_window, load.rows_apart, farm.batch)
+        deciding = load.rows * c.keep + self._state(load.rows)
+        own = load.rows * load.per_row * rest + (results + load.windows * load.per_window) * rest
+        first_work = deciding + own + sent * c.exchange
+        of_hot = (hot * deciding + sent * c.exchange) / max(1.0, n_hot)
+        busiest = min(1.0, (of_hot + of_cold * (deciding + own / rest)) / first_work)
+        work = sent * (c.exchange + max(load.per_row, c.of_few))
+        work += (results + load.windows * load.per_window) * hot
+        share = windows_share(executors, batches)
         return [
             self._intake(load.rows),
-            Phase("decide all windows", deciding, windowers, share),
-            Phase("compute windows", work, executors, busiest, holds_state=False),
+            Phase("compute windows of most keys", first_work, n, busiest),
+            Phase("compute windows of hot keys", work, executors, share, holds_state=False),
         ]
 
     def _pane_farm(self, pattern: PaneFarm, n: int, share: float, rows: float) -> list[Phase]:
@@ -204,7 +263,7 @@ class Phases:
         plq, wlq = pattern.plq, pattern.wlq
         of_panes = share * windows_share(plq, load.panes)
         of_windows = share * windows_share(wlq, load.windows)
-        rankers = self._rankers(n, share, rows)
+        rankers = self._rankers(n if n > 1 else plq, rows, are_paned=True)
         return [
             self._intake(rows),
             *rankers,
@@ -220,33 +279,49 @@ class Phases:
         gain = pane_gain(max(1.0, load.panes_per_window / new_panes), t_g, c.piece)
         return load.windows * load.per_window / gain
 
-    def _map_reduce(self, pattern: WinMapReduce, n: int, share: float) -> list[Phase]:
+    def _map_reduce(self, pattern: WinMapReduce, n: int, share: float, rows: float) -> list[Phase]:
+        """Map and reduce in n instances, which get so many rows and copies of rows in all."""
         c, load = self.constants, self.load
-        of_maps = share / pattern.map
-        of_reduces = share * windows_share(pattern.reduce, load.windows)
         if load.needs_all_rows and is_told_by_time(self.query.model):
-            sent = load.sent_to(pattern.reduce)
+            sent = load.sent_to(pattern.reduce) * rows / load.rows
             work = self._held(sent) + load.windows * (c.window + load.per_window)
+            of_reduces = share * windows_share(pattern.reduce, load.windows)
             reduce = Phase("compute windows", work, n * pattern.reduce, of_reduces)
             return [self._intake(sent), reduce]
+        if can_be_dealt(self.query):
+            held = rows * (c.keep + load.per_row) + self._state(rows)
+            return [self._intake(rows), *self._parts(pattern, n, share, 0.0, held)]
+        sent = load.windows * load.rows_per_window
+        windower = rows * c.keep + self._state(rows) + sent * c.exchange
+        windowers, busiest = n, share
+        if n == 1 and self.query.keys and not self.resources.is_stream:
+            # Each of them decides the windows of some of the keys.
+            windowers = pattern.reduce if load.needs_all_rows else pattern.map
+            busiest = largest_share(windowers, load.keys, load.skew)
+        deciding = Phase("decide all windows", windower, windowers, busiest)
+        return [self._intake(rows), deciding, *self._parts(pattern, n, share, sent)]
+
+    def _parts(
+        self, pattern: WinMapReduce, n: int, share: float, sent: float, held: float = 0.0
+    ) -> list[Phase]:
+        """Map and reduce, once per round, of rows that mappers hold or a windower has sent."""
+        c, load = self.constants, self.load
+        of_reduces = share * windows_share(pattern.reduce, load.windows)
+        if load.needs_all_rows:
+            work = sent * (c.exchange + load.per_row) + load.windows * (c.window + load.per_window)
+            n_reduce = n * pattern.reduce
+            return [Phase("compute windows", work, n_reduce, of_reduces, holds_state=False)]
+        computation = self.query.computation
+        n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
         pieces = load.windows * pattern.map
-        first = [self._intake(load.rows)]
-        work = pieces * c.piece + load.windows * load.per_window
-        if is_told_by_time(self.query.model):
-            work += load.rows * (c.keep + load.per_row) + self._state(load.rows)
-        else:
-            sent = load.windows * load.rows_per_window
-            windower = load.rows * c.keep + self._state(load.rows) + sent * c.exchange
-            first.append(Phase("decide all windows", windower, n, share))
-            work += sent * (c.exchange + load.per_row)
-        return [
-            *first,
-            Phase("compute parts of windows", work, n * pattern.map, of_maps),
-            Phase(
-                "combine parts",
-                pieces * (c.exchange + c.piece) + load.windows * c.window,
-                n * pattern.reduce,
-                of_reduces,
-                holds_state=False,
-            ),
+        mapping = pieces * c.piece + load.windows * load.per_window / n_rounds + held
+        mapping += sent * (c.exchange + load.per_row)
+        # A round's reducers send the rows on to the next round's mappers.
+        again = sent * c.exchange if n_rounds > 1 else 0.0
+        combining = pieces * (c.exchange + c.piece) + load.windows * c.window + again
+        of_maps, holds = share / pattern.map, held > 0
+        one_round = [
+            Phase("compute parts of windows", mapping, n * pattern.map, of_maps, holds_state=holds),
+            Phase("combine parts", combining, n * pattern.reduce, of_reduces, holds_state=False),
         ]
+        return one_round * n_rounds

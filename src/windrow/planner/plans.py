@@ -37,6 +37,8 @@ partition of the state costs a batch a tenth of a second.
 _WINDOWS_PER_BATCH = 8
 """Batches of a window farm hold this many times the windows that overlap."""
 _MOST_PER_BATCH = 65_536
+_LEAST_HOT = 0.25
+"""The least part of a worker's fair share of the rows from which it may be worth to split a key."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,14 @@ def _patterns(query: WindowQuery, resources: Resources, load: Load) -> Iterator[
             yield KeyFarm(min(4 * n, MOST_WORKERS))
     batch = min(_MOST_PER_BATCH, round(_WINDOWS_PER_BATCH * load.windows_per_row) + 1)
     for size in (1, batch) if load.windows_per_row > 1 else (1,):
+        farms = [WinFarm(cores, workers="agnostic", batch=size)]
         if query.model.context is Context.CF:
-            yield WinFarm(n, batch=size)
-        yield WinFarm(cores, workers="agnostic", batch=size)
+            farms.insert(0, WinFarm(n, batch=size))
+        hot = [key for key, share in load.hot_keys if share * n > _LEAST_HOT]
+        if hot:
+            # All other keys stay with one worker each, so these come before the farms of all keys.
+            yield from (KeyFarm(n, hot_keys=hot, hot=farm) for farm in farms)
+        yield from farms
     for last in (1, n):
         yield PaneFarm(n, last)
         yield WinMapReduce(n, last)

@@ -88,7 +88,7 @@ def _limit(pattern: Pattern, slowest: Phase, load: Load, resources: Resources) -
 def _uneven(pattern: Pattern, slowest: Phase, load: Load) -> str:
     """Why one worker has more to do than the others, in words."""
     uneven = f"the busiest of {slowest.n} workers has {slowest.share:.0%} of the work"
-    if not isinstance(pattern, KeyFarm):
+    if not isinstance(pattern, KeyFarm) or pattern.hot is not None:
         return uneven
     times = partition_imbalance(pattern.n, load.keys, load.skew)
     limit = key_farm_limit(load.skew)

@@ -37,7 +37,10 @@ def test_hints_change_neither_results_nor_the_identity_of_state() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "hint needs at least one of keys, skew, rate and cost"),
+        ({}, "hint needs at least one of keys, skew, rate, cost and hot_keys"),
+        ({"hot_keys": ["a"]}, "must map keys to their shares of the rows"),
+        ({"hot_keys": {"a": 0.7, "b": 0.7}}, "together up to 1; got hot_keys="),
+        ({"hot_keys": {1: 0.5}}, "'k' is of type string; got 1"),
         ({"skew": 1.5}, "skew must be the share of the rows .* up to 1; got skew=1.5"),
         ({"keys": 4, "skew": 0.1}, "most frequent of 4 keys has at least 1/4 of the rows"),
         ({"cost": 0}, "cost must be a positive duration"),
@@ -47,3 +50,9 @@ def test_hints_change_neither_results_nor_the_identity_of_state() -> None:
 def test_what_cannot_be_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(wr.WindrowError, match=message):
         QUERY.hint(**given)
+
+
+def test_frequent_keys_are_named_with_their_shares() -> None:
+    hinted = QUERY.hint(hot_keys={"a": 0.1, "b": 0.6})
+    assert hinted.hints == Statistics(skew=0.6, hot_keys=(("b", 0.6), ("a", 0.1)))
+    assert hinted.hints.known == {"skew": 0.6}

@@ -298,6 +298,29 @@ def test_a_field_that_a_later_version_adds_with_a_default_changes_no_digest() ->
     assert digest(now) != digest({**now, "rankers": 2})
 
 
+def test_hot_keys_are_part_of_the_identity_where_they_partition_state() -> None:
+    time = summed().window(wr.TimeWindow(8))
+
+    def split(*keys: Any, **workers: Any) -> dict[str, Any]:
+        return described(time, wr.KeyFarm(2, hot_keys=keys, hot=wr.WinFarm(2, **workers)))
+
+    refuse_mismatch(split("a", "b"), split("b", "a"))
+    said = differences(split("a"), split("b"))
+    assert said == ['pattern.hot.hot_keys[0]: was "a", is "b"']
+    assert differences(described(time), split("a"))
+    hint = refused(split("a", None), described(time)).hint or ""
+    assert "wr.KeyFarm(2, hot_keys=['a', None], hot=wr.WinFarm(2))" in hint
+    # The windowers of agnostic workers hold all state, by key.
+    refuse_mismatch(split("a", workers="agnostic"), split("b", workers="agnostic"))
+    assert differences(split("a"), split("a", workers="agnostic"))
+
+
+def test_the_rankers_of_hot_keys_are_part_of_the_identity() -> None:
+    pattern = wr.KeyFarm(3, hot_keys=["a"], hot=wr.WinFarm(3))
+    assert described(summed(), pattern)["rankers"] == 3
+    assert "rankers" not in described(summed(), wr.KeyFarm(3, hot_keys=["a"]))
+
+
 class Opaque:
     """Has no words of its own."""
 

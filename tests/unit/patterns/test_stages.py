@@ -109,6 +109,21 @@ def test_agnostic_win_farm() -> None:
         assert stages(model, merged) == [f"Windower x 1 | {turns}", "Executor x 3", collect(3)]
 
 
+def test_windowers_of_bounded_tasks_share_the_keys() -> None:
+    for model in (COUNT, SESSION):
+        assert stages(model, wr.WinMapReduce(2, 3), place="tasks") == [
+            HASH2,
+            f"Windower x 2 | {DEALT2_OF_WINDOWS}",
+            f"MAP x 2 | {PARTS3}",
+            "REDUCE x 3",
+            collect(3),
+        ]
+    farm = wr.WinFarm(2, wr.WinMapReduce(2, 1), workers="agnostic")
+    windower, mappers = stages(SESSION, farm, place="tasks")[1:3]
+    assert windower.startswith("Windower x 2 | emit batches of windows to 8 in turn")
+    assert mappers.startswith("MAP x 16 ")
+
+
 def test_free_cores_take_the_windows_of_agnostic_tasks() -> None:
     farm = wr.WinFarm(2, workers="agnostic", level=2)
     assert stages(SESSION, farm, place="tasks") == [

@@ -61,6 +61,31 @@ def test_an_expensive_function_of_a_frequent_key_is_spread_by_windows(
     assert isinstance(chosen(query, Resources(2, is_stream=is_stream)).pattern, WinFarm)
 
 
+@pytest.mark.parametrize(
+    "model", [wr.TimeWindow("1 s", "10 ms"), wr.SessionWindow("1 s"), wr.CountWindow(100, 10)]
+)
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_only_a_frequent_key_that_is_named_is_split(model: Any, is_stream: bool) -> None:
+    query = whole(BASE.window(model)).hint(hot_keys={"a": 0.5}, keys=1000, rate=1e6, cost="2 ms")
+    on = Resources(2, is_stream=is_stream)
+    found: Any = chosen(query, on).pattern
+    assert isinstance(found, wr.KeyFarm)
+    assert found.hot_keys == ("a",)
+    alone = predicted(query, on)[Plan(wr.KeyFarm(on.workers))].seconds
+    assert alone > 1.1 * predicted(query, on)[Plan(found)].seconds
+
+
+def test_a_key_that_is_not_frequent_is_not_split() -> None:
+    query = whole(SLIDING).hint(hot_keys={"a": 0.1}, keys=1000, rate=1e6, cost="2 ms")
+    plans = predicted(query, Resources(2))
+    assert not any(isinstance(p.pattern, wr.KeyFarm) and p.pattern.hot_keys for p in plans)
+
+
+def test_a_cheap_function_is_not_worth_a_split() -> None:
+    query = SLIDING.agg(**COUNTS).hint(hot_keys={"a": 0.2}, keys=1000, rate=1e6)
+    assert chosen(query, Resources(2)) == Plan(wr.KeyFarm(2))
+
+
 def test_an_expensive_function_of_equal_keys_is_spread_by_keys() -> None:
     query = whole(SLIDING).hint(keys=1000, rate=1_000_000, cost="200 us")
     assert chosen(query, Resources(2)) == Plan(wr.KeyFarm(2))

@@ -15,6 +15,7 @@ import pyarrow as pa
 from windrow.core.errors import WindrowError
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.arrays import to_microseconds
+from windrow.engine.datasets.frequent_keys import frequent_keys
 from windrow.engine.datasets.pieces import FilePiece, Piece
 from windrow.engine.datasets.scan import Scan
 from windrow.engine.window_query import WindowQuery
@@ -68,7 +69,7 @@ def sampled(
         time = names[query.time]
         reaches = [_reach(query, t[time], n) for t, n, _ in found]
         span = _span_of([reach for reach in reaches if reach is not None])
-    return _statistics(table, [names[k] for k in query.keys], rows, span)
+    return _statistics(query, table.select([names[k] for k in query.keys]), rows, span)
 
 
 def statistics_in(query: WindowQuery, sample: pa.Table, rows: int, *, is_first: bool) -> Statistics:
@@ -77,12 +78,14 @@ def statistics_in(query: WindowQuery, sample: pa.Table, rows: int, *, is_first: 
     if query.time:
         reach = _reach(query, sample[query.time], rows if is_first else len(sample))
         span = None if reach is None else _span_of([reach])
-    return _statistics(sample, list(query.keys), rows, span)
+    return _statistics(query, sample.select(list(query.keys)), rows, span)
 
 
-def _statistics(sample: pa.Table, keys: list[str], rows: int, span: int | None) -> Statistics:
-    n, skew = _keys_of(sample, keys, rows)
-    return Statistics(keys=n, skew=skew, rate=rows / (span / 1e6) if span else None, rows=rows)
+def _statistics(query: WindowQuery, keys: pa.Table, rows: int, span: int | None) -> Statistics:
+    n, skew = _keys_of(keys, keys.column_names, rows)
+    rate = rows / (span / 1e6) if span else None
+    hot = frequent_keys(query, keys)
+    return Statistics(keys=n, skew=skew, rate=rate, rows=rows, hot_keys=hot)
 
 
 def some_rows(scan: Scan, pieces: Sequence[Piece]) -> pa.RecordBatch | None:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from windrow.core.models import MappedWindow
 from windrow.engine.columns.control import ARRIVAL, PIECE
-from windrow.engine.columns.key_table import number_keys
+from windrow.engine.columns.hot_keys import HotKeys
+from windrow.engine.columns.key_table import hash_keys, number_keys
 from windrow.engine.windows.batch import WindowBatch
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.kernels.groups import gather_groups
@@ -119,6 +120,42 @@ class ByWindow(Route):
 
 
 @dataclass(frozen=True)
+class ByHotKey(Route):
+    """Sends the tuples of hot keys to the workers of their windows, each other key to one worker.
+
+    If key partitioning is limited by the most frequent key (De Matteis 2016, section 3.2), only
+    that key needs window farming.
+    """
+
+    hot: HotKeys
+    by_window: ByWindow
+
+    @property
+    def n(self) -> int:  # type: ignore[override]  # read only
+        return self.by_window.n
+
+    def targets(self, message: Any, instance: int) -> list[Any]:
+        keys = self.by_window.keys
+        hashes = hash_keys([message[k] for k in keys], len(message))
+        workers = (hashes % np.uint64(self.n)).astype(np.int64)
+        is_hot = self.hot.among(hashes)
+        if not is_hot.any():
+            return _by_number(message, workers, self.n)
+        hot = message.select([*keys, self.by_window.position]).filter(pa.array(is_hot))
+        sent = []
+        for j, mask in enumerate(self.by_window.masks(hot)):
+            is_sent = workers == j
+            is_sent[is_hot] = mask
+            sent.append(message.filter(pa.array(is_sent)))
+        return sent
+
+    def describe(self) -> str:
+        keys = f"{len(self.hot.hashes)} hot key{'s' * (len(self.hot.hashes) != 1)}"
+        by_key = ByKey(self.by_window.keys, self.n).describe()
+        return f"{by_key}, of {keys} {self.by_window.describe()}"
+
+
+@dataclass(frozen=True)
 class ByPane(Route):
     """Sends each tuple to the worker of its pane. The panes of a key go to workers in turn."""
 
@@ -202,14 +239,16 @@ class InTurn(Route):
     """Sends batches of windows to instances in turn. All parts of a batch go to the same one.
 
     The first batch decides where to begin, so that emitters that run side by side, or anew with
-    each batch of a stream, do not all begin with the same instance.
+    each batch of a stream, do not all begin with the same instance. Results, which a windower has
+    computed itself, go to any one.
     """
 
     n: int
     turn: int | None = None
 
     def targets(self, message: Any, instance: int) -> list[Any]:
-        assert isinstance(message, WindowBatch)
+        if not isinstance(message, WindowBatch):
+            return [message if j == len(message) % self.n else None for j in range(self.n)]
         if self.turn is None:
             self.turn = message.mark % self.n
         elif message.part == 0:

@@ -34,6 +34,7 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
         "event_time": _event_time(query),
         "idle_timeout": None if query.idle_timeout is None else "set",
         "order_by": _columns(query, query.order_by),
+        **({} if query.rank is None else {"rank_by": _columns(query, [query.rank])}),
         "computation": _computation(query, query.computation),
         "pattern": (described := _pattern(pattern)),
         **_partials(query, described),
@@ -45,9 +46,12 @@ def describe(query: WindowQuery, pattern: object) -> dict[str, Any]:
 
 def _rankers(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:
     """How many rankers share the keys, if there are several."""
-    is_farm = pattern["pattern"] == "WinFarm" and pattern["workers"] == "active"
-    n = pattern["n"] if is_farm else pattern.get("plq", 1)
-    is_shared = query.model.axis is Axis.RANK and bool(query.keys) and n > 1
+    farm = pattern.get("hot", pattern)
+    is_farm = farm["pattern"] == "WinFarm" and farm["workers"] == "active"
+    n = farm["n"] if is_farm else pattern.get("plq", 1)
+    are_paned = pattern.get("inner", pattern)["pattern"] == "PaneFarm"
+    is_ranked = query.model.axis is Axis.RANK and (query.rank is None or are_paned)
+    is_shared = is_ranked and bool(query.keys) and n > 1
     return {"rankers": n} if is_shared else {}
 
 
@@ -138,6 +142,11 @@ def _pattern(pattern: object) -> dict[str, Any]:
     parameters = _parameters(pattern)
     if hasattr(pattern, "inner"):
         parameters["inner"] = _pattern(pattern.inner)
+    # A farm without hot keys is described as it was before there were any.
+    keys, hot = parameters.pop("hot_keys", None), getattr(pattern, "hot", None)
+    parameters.pop("hot", None)
+    if hot is not None:
+        parameters |= {"hot_keys": sorted(keys, key=repr), "hot": _pattern(hot)}
     return {"pattern": type(pattern).__name__, **parameters}
 
 

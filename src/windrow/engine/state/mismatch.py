@@ -142,10 +142,13 @@ def _partitioning(pattern: Description, stateless: set[str]) -> Description:
     """The part of a pattern that decides which worker holds which state.
 
     The level only decides which nodes run in one task, and either mappers or reducers hold state.
-    In an agnostic farm, the windower holds all state unless the inner pattern is a pane farm.
+    In an agnostic farm, the windower holds all state unless the inner pattern is a pane farm. So
+    which keys are hot may change if agnostic workers compute their windows.
     """
     kept = {name: v for name, v in pattern.items() if name not in stateless}
-    inner = pattern.get("inner")
+    hot, inner = pattern.get("hot"), pattern.get("inner")
+    if hot is not None:
+        kept["hot"] = _partitioning({**hot, "hot_keys": kept.pop("hot_keys")}, stateless)
     if inner is None:
         return kept
     if pattern.get("workers") == "agnostic" and inner["pattern"] != "PaneFarm":
@@ -159,6 +162,8 @@ def pattern_call(pattern: Description) -> str:
     inner = pattern.get("inner", {"pattern": "WinSeq"})
     if inner["pattern"] != "WinSeq":
         arguments.append(pattern_call(inner))
+    if "hot_keys" in pattern:
+        arguments.append(f"hot_keys={pattern['hot_keys']!r}, hot={pattern_call(pattern['hot'])}")
     for name, default in (("workers", "active"), ("batch", 1), ("level", 2)):
         if pattern.get(name, default) != default:
             arguments.append(f"{name}={json.dumps(pattern[name])}")

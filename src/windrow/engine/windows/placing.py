@@ -95,7 +95,10 @@ class Placing:
 
     def restore(self, pending: dict[int, pa.Table], watermark: int, next_number: int) -> None:
         """Take over the tuples that a copy of this worker holds back at the watermark."""
-        self.pending = {n: split_at(tuples, watermark)[1] for n, tuples in pending.items()}
+        self.pending = pending
+        if self.is_timed:
+            waiting = {n: split_at(tuples, watermark)[1] for n, tuples in pending.items()}
+            self.pending = waiting
         self.watermark, self.next_number = watermark, next_number
 
     def order(self, tuples: pa.Table, codes: Int64s) -> Int64s:

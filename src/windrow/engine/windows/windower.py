@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 from windrow.core.errors import WindrowError
 from windrow.core.models import Axis, WindowModel
 from windrow.engine.columns.arrays import Int64s
+from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.windows.buffer import WindowBuffer
 from windrow.engine.windows.fired import FiredWindows
 from windrow.engine.windows.placing import next_ranks
+from windrow.kernels.hashing import Hashes
 
 Mask = NDArray[np.bool_]
+NOT_SHARED = -1
+"""The shift of a key all of whose windows are computed by one worker."""
 
 
 @dataclass(frozen=True)
@@ -25,24 +29,32 @@ class Share:
     """The share of the windows that is computed here.
 
     Window i of a key belongs to worker ``(hash(key) + i // batch) mod n``. The share consists of
-    the windows of the ``hosted`` workers.
+    the windows of the ``hosted`` workers and, if only the windows of ``hot`` keys are shared, of
+    all windows of other keys.
     """
 
     hosted: Mask = field(default_factory=lambda: np.ones(1, np.bool_))
     batch: int = 1
+    hot: HotKeys | None = None
 
     @property
     def n(self) -> int:
         return len(self.hosted)
 
     @staticmethod
-    def of(worker: int, n: int, batch: int = 1) -> Share:
-        return Share(np.arange(n) == worker, batch)
+    def of(worker: int, n: int, batch: int = 1, hot: HotKeys | None = None) -> Share:
+        return Share(np.arange(n) == worker, batch, hot)
+
+    def shifts(self, hashes: Hashes) -> Int64s:
+        """How the windows of keys with these hashes are shifted among the workers."""
+        shifts = (hashes % np.uint64(self.n)).astype(np.int64)
+        return shifts if self.hot is None else np.where(self.hot.among(hashes), shifts, NOT_SHARED)
 
     def hosts(self, shifts: Int64s, ids: Int64s) -> Mask:
-        """Which windows are computed here; ``shifts`` are the hashes of their keys modulo n."""
-        is_hosted: Mask = self.hosted[(shifts + ids // self.batch) % self.n]
-        return is_hosted
+        """Which windows of keys with these shifts are computed here."""
+        is_hosted = self.hosted[(shifts + ids // self.batch) % self.n]
+        found: Mask = is_hosted | (shifts == NOT_SHARED)
+        return found
 
     def last_hosted(self, shifts: Int64s, ids: Int64s) -> Int64s:
         """The last windows up to ``ids`` that are computed here."""
@@ -53,7 +65,8 @@ class Share:
         # For each worker, how many blocks before one of its own a block of a hosted worker is.
         back = np.argmax(self.hosted[(workers[:, None] - workers) % self.n], axis=1)
         steps = back[(shifts + block) % self.n]
-        return np.where(steps == 0, ids, (block - steps + 1) * self.batch - 1)
+        is_own = (steps == 0) | (shifts == NOT_SHARED)
+        return np.where(is_own, ids, (block - steps + 1) * self.batch - 1)
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,7 @@ class Windower(ABC):
             name: np.zeros(0, np.int64) for name in (*counted, *self.remembers)
         }
         self.shifts = np.zeros(0, np.int64)
-        """The hash of each key modulo the number of workers that share the windows."""
+        """How each key's windows are shifted among the workers that share them."""
 
     @abstractmethod
     def fire(self, buffer: WindowBuffer, watermark: int) -> FiredWindows:

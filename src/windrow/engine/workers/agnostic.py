@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
+from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.evaluate.evaluators import Evaluator, PiecesOfWindows
 from windrow.engine.evaluate.results import evaluated, with_part
 from windrow.engine.window_query import WindowQuery
@@ -43,12 +45,35 @@ class WindowerWorker(WindowWorker):
         return [message for packed in batches for message in part(packed, self.parts)]
 
 
+class HotWindower(WindowerWorker):
+    """Sends the windows of hot keys on, and computes those of all other keys itself."""
+
+    def __init__(
+        self,
+        query: WindowQuery,
+        geometry: Geometry,
+        evaluator: Evaluator,
+        columns: dict[str, pa.DataType],
+        hot: HotKeys,
+        batch: int,
+        most: int,
+    ) -> None:
+        super().__init__(query, geometry, columns, Share(), batch, most, parts=1)
+        self.evaluator, self.hot = evaluator, hot
+
+    def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        is_hot = self.hot.among(self.hashes[windows.keys])
+        own, sent = (windows.take(np.flatnonzero(at)) for at in (~is_hot, is_hot))
+        given = [evaluated(self.query, self.evaluator, columns, own, self.keys)] if len(own) else []
+        return given + (super().give(columns, sent) if len(sent) else [])
+
+
 class Executor(Worker):
-    """Computes the windows it is sent. It holds no state between batches."""
+    """Computes the windows it is sent, and passes results on. It holds no state between batches."""
 
     def __init__(self, query: WindowQuery, evaluator: Evaluator) -> None:
         self.query, self.evaluator = query, evaluator
-        self.waiting: list[WindowBatch] = []
+        self.waiting: list[Message] = []
 
     def push(self, message: Message) -> None:
         self.waiting.append(message)
@@ -57,7 +82,9 @@ class Executor(Worker):
         batches, self.waiting = self.waiting, []
         return [table for batch in batches for table in self._execute(batch)]
 
-    def _execute(self, batch: WindowBatch) -> list[Message]:
+    def _execute(self, batch: Message) -> list[Message]:
+        if not isinstance(batch, WindowBatch):
+            return [batch]
         columns, windows = batch.unpack()
         if len(windows) == 0:
             return []

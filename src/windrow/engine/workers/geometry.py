@@ -67,6 +67,8 @@ class Geometry:
         if self.is_placed:
             assert self.axis is not None
             return Placing(False, [self.axis, *self.ties(query, columns)])
+        if query.rank is not None:
+            return Placing(False, [RANK])
         return Placing(query.time is not None, query.order_by)
 
     def ties(self, query: WindowQuery, columns: Collection[str]) -> list[str]:

@@ -43,6 +43,9 @@ class PaneLevelWorker(WinSeqWorker):
         super().__init__(query, geometry, evaluator, columns, Share.of(0, panes.span), outer)
         self.panes, self.instance = panes, instance
 
+    def take_given_ranks(self, axis: str | None) -> None:
+        """Rankers have put the tuples in order: a pane tells nothing about those it lacks."""
+
     def own_shifts(self, codes: Int64s) -> Int64s:
         return -self.panes.first(self.shifts(codes, self.panes.n), self.instance) % self.share.n
 

@@ -38,12 +38,13 @@ class PanedWinSeq(WindowLevelWorker):
         share: Share,
     ) -> None:
         # Tuples are placed only if they are ranked here. The order of panes does not matter.
-        is_ranked_here = axis is None
+        is_ranked_here = axis is None and query.rank is None
         placing = Placing(
             is_ranked_here and query.time is not None, query.order_by if is_ranked_here else ()
         )
         super().__init__(query, geometry, WindowsOfPieces(query), columns, share, placing=placing)
-        self.axis = axis
+        self.axis = axis if query.rank is None else RANK
+        self.take_given_ranks(axis)
         self.reduction = PaneReduction(query, geometry.pane, geometry.origin)
 
     def take(self, passed: Passed) -> list[Message]:

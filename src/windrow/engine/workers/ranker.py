@@ -1,4 +1,7 @@
-"""The ranker: ranks tuples for workers that see only some of the tuples of a key."""
+"""The ranker: ranks tuples for workers that see only some of the tuples of a key.
+
+Tuples that come with their ranks it only puts in order.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,14 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from windrow.core.models import CountWindow
+from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import RANK
 from windrow.engine.state.worker_state import State
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.given_ranks import GivenRanks
 from windrow.engine.windows.placing import Placing, next_ranks
+from windrow.engine.windows.windower import NOT_SHARED, Share
 from windrow.engine.workers.worker import KeyedWorker, Message
 
 
@@ -20,20 +27,29 @@ class Ranker(KeyedWorker):
     def __init__(self, query: WindowQuery) -> None:
         super().__init__(query, Placing(query.time is not None, query.order_by))
         self.count = np.zeros(0, np.int64)
+        if query.rank is not None:
+            assert isinstance(query.model, CountWindow)
+            self.given_ranks = GivenRanks(query.model, Share())
 
     def add_keys(self, n: int) -> None:
         self.count = np.concatenate([self.count, np.zeros(n, np.int64)])
 
     def advance(self, watermark: int) -> list[Message]:
-        passed = self.placing.advance(watermark)
+        passed = self.released(watermark)
         self.dropped += 0 if passed.late is None else len(passed.late)
         tuples = passed.tuples
         if tuples is None or len(tuples) == 0:
             return []
         codes = self.codes(tuples)
+        if self.given_ranks is not None:
+            np.maximum.at(self.count, codes, np.asarray(tuples[RANK].to_numpy()) + 1)
+            return [tuples]
         order = self.placing.order(tuples, codes)
         ranks = next_ranks(codes[order], self.count)
         return [tuples.take(order).append_column(RANK, pa.array(ranks))]
+
+    def ranked(self) -> tuple[Int64s, Int64s]:
+        return self.count, np.full(len(self.count), NOT_SHARED)
 
     def state(self) -> State:
         return replace(super().state(), by_key={"count": self.count})

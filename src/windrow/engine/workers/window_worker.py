@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.core.models import CountWindow
 from windrow.engine.columns.arrays import Int64s, sort_keys
-from windrow.engine.columns.control import AXIS, CODE, TIME
+from windrow.engine.columns.control import AXIS, CODE, RANK, TIME
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.columns.storage import ColumnStorage, Stored, concatenate
 from windrow.engine.state.chunks import Chunk, ChunkLog
@@ -21,8 +22,9 @@ from windrow.engine.state.worker_state import State, chunks_of
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.buffer import WindowBuffer
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
+from windrow.engine.windows.given_ranks import GivenRanks
 from windrow.engine.windows.placing import Passed, Placing
-from windrow.engine.windows.windower import Late, RefusedTuple, Share
+from windrow.engine.windows.windower import NOT_SHARED, Late, RefusedTuple, Share
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.worker import KeyedWorker, Message
 
@@ -72,6 +74,7 @@ class WindowWorker(KeyedWorker):
         super().__init__(query, placing or geometry.placing(query, columns))
         self.geometry, self.share, self.outer = geometry, share, outer or share
         self.windower = geometry.windower(geometry.model, share, geometry.pane)
+        self.take_given_ranks(geometry.axis)
         is_own = geometry.model == query.model
         self.judge = self.windower if is_own else geometry.judge(query.model, self.outer)
         self.buffer = WindowBuffer()
@@ -82,6 +85,21 @@ class WindowWorker(KeyedWorker):
         self.storages = {name: ColumnStorage(kind) for name, kind in columns.items()}
         self.sorting = _SortKeys({n: self.storages[n] for n in geometry.ties(query, columns)})
 
+    def take_given_ranks(self, axis: str | None) -> None:
+        """If tuples come with their ranks, wait for those whose turn it is.
+
+        Without an axis, the worker gets all tuples of its keys.
+        """
+        if isinstance(self.query.model, CountWindow) and self.query.rank is not None:
+            self.has_all = axis is None
+            is_first = axis in (None, RANK)
+            self.given_ranks = GivenRanks(self.query.model, self.share) if is_first else None
+
+    def ranked(self) -> tuple[Int64s, Int64s]:
+        shifts = self.windower.shifts
+        count = self.windower.by_key["count"]
+        return count, np.full(len(shifts), NOT_SHARED) if self.has_all else shifts
+
     @abstractmethod
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         """Pass fired windows on. There is at least one."""
@@ -91,7 +109,7 @@ class WindowWorker(KeyedWorker):
         new = np.arange(len(self.keys) - n, len(self.keys))
         self.windower.add_keys(self.own_shifts(new))
         if self.judge is not self.windower:
-            self.judge.add_keys(self.shifts(new, self.outer.n))
+            self.judge.add_keys(self.outer.shifts(self.hashes[new]))
 
     @property
     def n_held(self) -> int:
@@ -99,10 +117,10 @@ class WindowWorker(KeyedWorker):
 
     def own_shifts(self, codes: Int64s) -> Int64s:
         """The number by which each key's windows are shifted among the workers that share them."""
-        return self.shifts(codes, self.share.n)
+        return self.share.shifts(self.hashes[codes])
 
     def advance(self, watermark: int) -> list[Message]:
-        given = self.take(self.placing.advance(watermark))
+        given = self.take(self.released(watermark))
         reached = self.geometry.reached(watermark)
         if AXIS not in self.buffer.columns:
             self.windower.pass_by(reached)
@@ -191,7 +209,8 @@ class WindowWorker(KeyedWorker):
         if self.outer.n == 1:
             return late.is_lost
         assert late.last_id is not None
-        return late.is_lost & self.outer.hosts(self.shifts(codes, self.outer.n), late.last_id)
+        shifts = self.outer.shifts(self.hashes[codes])
+        return late.is_lost & self.outer.hosts(shifts, late.last_id)
 
     def _positions(self, tuples: pa.Table, order: Int64s) -> NDArray[Any] | None:
         """The positions of tuples on the axis, in order; None if they are not ranked yet."""

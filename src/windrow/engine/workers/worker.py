@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.watermark import BEGINNING
+from windrow.core.watermark import BEGINNING, END_OF_STREAM
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.key_table import KeyTable, hash_keys
 from windrow.engine.state.worker_state import State, as_is, chunks_of
 from windrow.engine.window_query import WindowQuery
-from windrow.engine.windows.placing import Placing
+from windrow.engine.windows.given_ranks import GivenRanks
+from windrow.engine.windows.placing import Passed, Placing
 
 Message = Any
 """The output of workers: a table of tuples, partials or results, or a batch of windows."""
@@ -85,6 +86,9 @@ class Worker(ABC):
 class KeyedWorker(Worker):
     """Places the tuples of its keys in order. New keys are numbered as they arrive."""
 
+    given_ranks: GivenRanks | None = None
+    """Where tuples come with their ranks: which of them take their place."""
+
     def __init__(self, query: WindowQuery, placing: Placing) -> None:
         self.query, self.placing = query, placing
         self.keys = KeyTable(query.keys)
@@ -96,6 +100,8 @@ class KeyedWorker(Worker):
     def reached_by(self, low: int) -> int | None:
         if self.placing.is_timed:
             return low
+        if self.given_ranks is not None:
+            return BEGINNING
         return None if self.placing.order_by or self.query.time is not None else BEGINNING
 
     @property
@@ -127,6 +133,21 @@ class KeyedWorker(Worker):
     @abstractmethod
     def add_keys(self, n: int) -> None:
         """Make room for ``n`` more keys."""
+
+    def released(self, watermark: int) -> Passed:
+        """The tuples that take their place now; those that come with ranks, in their turn."""
+        passed = self.placing.advance(watermark)
+        tuples = passed.tuples
+        if self.given_ranks is None or tuples is None:
+            return passed
+        codes, is_last = self.codes(tuples), watermark == END_OF_STREAM
+        ready, waiting = self.given_ranks.split(tuples, codes, *self.ranked(), self.keys, is_last)
+        self.placing.add(waiting)
+        return Passed((ready,), None, passed.previous)
+
+    def ranked(self) -> tuple[Int64s, Int64s]:
+        """How many tuples of each key have taken their place, and the shifts of keys."""
+        raise NotImplementedError
 
     def state(self) -> State:
         own = {"watermark": self.placing.watermark, "next_pending": self.placing.next_number}

@@ -115,3 +115,15 @@ def test_one_piece_tells_the_rate_of_rows_in_any_order(is_ordered: bool) -> None
     assert found.rate == pytest.approx(10_000, rel=0.1)
     first = sampling.statistics_in(complete, table.slice(0, 10_000), N, is_first=True)
     assert first.rate == pytest.approx(10_000, rel=0.1)
+
+
+def test_frequent_keys_are_named(tmp_path: Path) -> None:
+    found = statistics_of(files(tmp_path, table_of(1000, 0.3), 2)).hot_keys
+    assert found is not None
+    ((key, share),) = found
+    assert key == 0
+    assert share == pytest.approx(0.3, rel=0.05)
+
+
+def test_keys_that_are_equally_frequent_are_not() -> None:
+    assert statistics_of(ds.dataset(table_of(50, 0.0))).hot_keys == ()

@@ -1,0 +1,90 @@
+"""Phases are predicted for the workers that a plan really has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import windrow as wr
+from tests.effort import examples
+from tests.patterns import patterns
+from tests.streams import models_in_milliseconds
+from tests.trail import Trail
+from windrow import functions as wf
+from windrow.core import WindowModel
+from windrow.core.statistics import Statistics
+from windrow.engine.stages.nodes import Workers
+from windrow.patterns import Pattern, check_pattern
+from windrow.patterns.windows import window_stages
+from windrow.planner.constants import Constants
+from windrow.planner.load import load_of
+from windrow.planner.phases import Phases
+from windrow.planner.plans import Plan, Resources
+
+TABLE = pa.table({"k": ["a"], "t": [1], "x": [1], "d": [1], "s": ["a"]})
+
+
+def first(*given: Any) -> dict[str, Any]:
+    return {"x": 1}
+
+
+def functions(base: wr.Query) -> list[wr.Query]:
+    one: dict[str, Any] = {"partial": first, "combine": first, "partial_returns": "x bigint"}
+    two = {name: [value] * 2 for name, value in one.items()}
+    return [
+        base.agg(total=wf.sum("x")),
+        base.agg(top=wf.top_k("x", 2)),
+        base.agg(middle=wf.median("x")),
+        base.agg(trail=Trail("s")),
+        base.decompose(**one, returns="x bigint"),
+        base.decompose(**two, returns="x bigint"),
+    ]
+
+
+def phases_of(query: wr.Query, pattern: Pattern, *, is_stream: bool) -> list[Any]:
+    resources, statistics = Resources(2, is_stream=is_stream), Statistics(hot_keys=(("a", 0.5),))
+    complete = query.window_query()
+    load = load_of(complete, statistics, Constants(), is_stream=is_stream)
+    return Phases(complete, load, resources).of(Plan(pattern))
+
+
+@examples(400)
+@given(st.data(), models_in_milliseconds, st.booleans(), st.booleans())
+def test_there_is_a_phase_per_node_with_as_many_workers(
+    data: st.DataObject, model: WindowModel, has_keys: bool, is_stream: bool
+) -> None:
+    base = wr.stream(TABLE).event_time("t")
+    pattern: Any = data.draw(patterns(model, True))
+    base = base.key_by("k") if has_keys or isinstance(pattern, wr.KeyFarm) else base
+    query = data.draw(st.sampled_from(functions(base.window(model))))
+    complete = query.window_query()
+    try:
+        check_pattern(pattern, model, complete.computation)
+    except wr.WindrowError as refused:
+        assert "one round" in str(refused)
+        return
+    stages = window_stages(complete, pattern, "stream" if is_stream else "tasks")
+    nodes = [link for node in stages.nodes if isinstance(node, Workers) for link in _links(node)]
+    intake, *phases = phases_of(query, pattern, is_stream=is_stream)
+    assert not intake.is_exchanged
+    said = [(p.name, p.n) for p in phases]
+    assert [p.n for p in phases] == [node.n for node in nodes], (said, stages.describe())
+    assert [p.holds_state for p in phases] == [node.holds_state for node in nodes]
+    assert all(0 < p.share <= 1 and p.work >= 0 for p in phases)
+
+
+def _links(node: Workers) -> tuple[Workers, ...]:
+    return node.links or (node,)
+
+
+@pytest.mark.parametrize("farm", [wr.WinFarm, wr.KeyFarm])
+def test_rankers_are_shared_by_key(farm: Any) -> None:
+    query = wr.stream(TABLE).key_by("k").event_time("t").window(wr.CountWindow(100, 10))
+    phases = phases_of(query.agg(middle=wf.median("x")), farm(4, wr.PaneFarm(2, 1)), is_stream=True)
+    (rankers,) = [p for p in phases if p.name == "rank all rows"]
+    assert rankers.n == 4
+    assert rankers.share > 0.5
