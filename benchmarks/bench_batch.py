@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import Window as SparkWindow
@@ -21,6 +20,7 @@ from pyspark.sql import functions as F
 
 import windrow as wr
 from benchmarks.bench_kernels_ranges import best_of
+from benchmarks.reporting import check, report, rows_of
 from windrow import functions as wf
 from windrow.core import oracle
 from windrow.core.models import WindowModel
@@ -122,27 +122,9 @@ def hot_key(pattern: Pattern, steps: int) -> Make:
     return make
 
 
-def rows_of(df: DataFrame) -> list[tuple[Any, ...]]:
-    """The results in order, without window ids."""
-    kept = [name for name in df.columns if name != "window_id"]
-    return sorted(tuple(row) for row in df.select(*kept).collect())
-
-
-def check(what: str, found: list[tuple[Any, ...]], expected: list[tuple[Any, ...]]) -> None:
-    """Fail unless all rows agree."""
-    if not expected or found != expected:
-        raise AssertionError(f"{what}: {len(found)} rows found, {len(expected)} expected")
-
-
 def run(make: Make, df: DataFrame) -> Callable[[], None]:
     """Run the query over all rows and throw its results away."""
     return lambda: make(df).write.format("noop").mode("overwrite").save()
-
-
-def report(label: str, rows: int, seconds: float, ratio: float = 0, target: str = "") -> None:
-    """Print one line: what was measured, its rate and, if there is a target, ratio and target."""
-    compared = f"{ratio:8.2f}x   target {target}" if target else ""
-    print(f"  {label:52} {rows / seconds / 1e6:8.3f} M rows/s {compared}".rstrip(), flush=True)
 
 
 def bench_time(data: Data) -> None:

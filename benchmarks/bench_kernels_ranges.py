@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.engine.columns.storage import as_wide
 from windrow.kernels.block_scan import scan_ranges, scan_ranges_with
 from windrow.kernels.order_statistics import (
     count_distinct_ranges,
@@ -27,6 +28,7 @@ from windrow.kernels.prefix_difference import sum_ranges
 from windrow.kernels.skyline import skyline
 from windrow.kernels.skyline_ranges import skyline_ranges
 from windrow.kernels.sparse_table import overlapping_ranges
+from windrow.kernels.wide_integers import sum_wide_ranges, words_of
 
 NAIVE: dict[str, Callable[[NDArray[Any]], Any]] = {
     "sum": np.sum,
@@ -106,6 +108,26 @@ def report(label: str, n: int, few: float, many: float) -> None:
     print(
         f"  {label:36} {few * 1e3:8.2f} ms {many * 1e3:8.2f} ms {ratio} {n / many / 1e6:8.1f} M/s"
     )
+
+
+def bench_decimals(n_windows: int, slide: int, rng: np.random.Generator) -> None:
+    """Time sums of decimals, in 256 bits, against sums of int64."""
+    n = (n_windows + 1000) * slide
+    whole = rng.integers(-(10**9), 10**9, n)
+    decimals = as_wide(whole)
+    lo, hi = sliding(n_windows, 10 * slide, slide)
+    words = words_of(sum_wide_ranges(decimals, lo, hi)).view(np.int64)
+    np.testing.assert_array_equal(words[:, 0], sum_ranges(whole, lo, hi))
+    np.testing.assert_array_equal(words[:, 1:], np.repeat(words[:, :1] >> 63, 3, axis=1))
+    runs = []
+    for ratio in (10, 1000):
+        bounds = sliding(n_windows, ratio * slide, slide)
+        some = slice((n_windows + ratio) * slide)
+        runs.append(partial(sum_wide_ranges, decimals[some], *bounds))
+        runs.append(partial(sum_ranges, whole[some], *bounds))
+    few, plain, many, plain_of_many = best_of(7, *runs)
+    report("wide_integers:sum decimal", n_windows * slide, few, many)
+    print(f"  {few / plain:.1f} and {many / plain_of_many:.1f} times sums of int64")
 
 
 def bench_generic(n_windows: int, slide: int, rng: np.random.Generator) -> None:
@@ -217,6 +239,7 @@ def main() -> None:
     """Check and time every kernel."""
     rng = np.random.default_rng(1)
     bench_ranges(100_000, 10, rng)
+    bench_decimals(100_000, 10, rng)
     bench_generic(100_000, 10, rng)
     bench_panes(10_000_000, rng)
     bench_skyline(rng)

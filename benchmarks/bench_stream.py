@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StatefulProcessor
 
 import windrow as wr
+from benchmarks.reporting import check, rows_of
+from benchmarks.reporting import report as report_rate
 from windrow import functions as wf
 from windrow.core import oracle
 from windrow.core.models import WindowModel
@@ -93,25 +96,7 @@ def batch_seconds(df: DataFrame, skipped: int) -> list[float]:
     return [p.durationMs["triggerExecution"] / 1000 for p in progress[skipped:]]
 
 
-def rows_of(df: DataFrame) -> list[tuple[Any, ...]]:
-    """All results of a stream, sorted."""
-    name = f"results_{time.monotonic_ns()}"
-    writer = df.writeStream.format("memory").queryName(name)
-    writer.trigger(availableNow=True).start().awaitTermination()
-    return sorted(tuple(row) for row in df.sparkSession.table(name).collect())
-
-
-def check(what: str, found: list[Any], expected: list[Any]) -> None:
-    """Fail unless all rows agree."""
-    if not expected or found != expected:
-        raise AssertionError(f"{what}: {len(found)} rows found, {len(expected)} expected")
-
-
-def report(label: str, rows: int, seconds: float, ratio: float = 0, target: str = "") -> None:
-    """Print one line: what was measured, its rate and, if there is a target, ratio and target."""
-    compared = f"{ratio:8.2f}x   target {target}" if target else ""
-    rate = f"{rows / seconds / 1e6:8.3f} M rows/s"
-    print(f"  {label:56} {seconds:7.3f} s/batch {rate} {compared}".rstrip(), flush=True)
+report = partial(report_rate, per="batch")
 
 
 def count_sum_max(rows: DataFrame | wr.Query, model: WindowModel) -> DataFrame:
@@ -163,7 +148,7 @@ def bench_time(streams: Streams) -> None:
     Spark's share of Windrow's time.
     """
     small = streams(20_000, 3, 3)
-    ours = rows_of(count_sum_max(small, SLIDING).drop("window_id"))
+    ours = rows_of(count_sum_max(small, SLIDING))
     check("time windows", ours, rows_of(by_window(small)))
     rows = 1_000_000
     own = statistics.median(batch_seconds(count_sum_max(streams(rows, 13, 100), SLIDING), 5))
@@ -193,7 +178,7 @@ def bench_native(streams: Streams) -> None:
 
     small = streams(1_500_000, 3, 3)
     expected = rows_of(by_tumbling_window(small))
-    check("native windows", rows_of(left_to_spark(small).drop("window_id")), expected)
+    check("native windows", rows_of(left_to_spark(small)), expected)
     rows = 1_000_000
     made = {
         "by hand": by_tumbling_window,
@@ -242,7 +227,7 @@ def check_with_oracle(df: DataFrame) -> None:
     ).start().awaitTermination()
     rows = [row.asDict() for row in df.sparkSession.table(name).collect()]
     found = oracle.windows(model, rows, key=["k"], time="t", open_windows="drop")
-    expected = [(*w.key, w.id, w.start, w.end, w.rows[-1]["x"], len(w.rows)) for w in found]
+    expected = [(*w.key, w.start, w.end, w.rows[-1]["x"], len(w.rows)) for w in found]
     check("count windows", rows_of(applied(df, 50, 7)), sorted(expected))
 
 

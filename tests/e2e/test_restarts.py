@@ -174,6 +174,17 @@ def test_a_stream_goes_on_with_other_cores_after_being_killed(
     assert_exact(tmp_path, came, names)
 
 
+def test_a_stream_of_files_goes_on_after_being_killed(tmp_path: Path, came: Rows) -> None:
+    """Its tasks read the files: none is left out, and none is read twice."""
+    bring(came, tmp_path, 5)
+    program = Program(tmp_path, "local[2]", "scanned")
+    told = [line for line, _ in zip(program.lines, range(3), strict=False)]
+    program.kill()
+    assert len(told) == 3, program.said.read_text()[-4000:]
+    Program(tmp_path, "local[1]", "scanned").finish()
+    assert_exact(tmp_path, came, ["scanned"])
+
+
 def test_python_worker_killed_in_the_middle_of_a_batch(tmp_path: Path, came: Rows) -> None:
     """Spark runs the task again, on the same state."""
     bring(came, tmp_path, 5)

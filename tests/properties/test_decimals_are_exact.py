@@ -147,3 +147,80 @@ def test_sums_do_not_depend_on_pythons_decimal_context() -> None:
             assert str(row["total"]) == "12345678901234567890123456789012346"
             assert str(row["mean"]) == "6172839450617283945061728394506173.0000"
         assert str(wf.sum("m").over(values)) == "12345678901234567890123456789012346"
+
+
+class Added(wr.Aggregate[Decimal, Decimal, Decimal]):
+    """A sum as a user writes it."""
+
+    returns = "decimal(38,18)"
+
+    def lift(self, value: Decimal) -> Decimal:
+        return value
+
+    def combine(self, a: Decimal, b: Decimal) -> Decimal:
+        return a + b
+
+    def lower(self, partial: Decimal) -> Decimal:
+        return partial
+
+
+class Subtracted(Added, wr.Invertible[Decimal, Decimal, Decimal]):
+    def subtract(self, whole: Decimal, older: Decimal) -> Decimal:
+        return whole - older
+
+
+def add_row(total: Decimal, row: Any) -> Any:
+    return total + row["m"]
+
+
+def in_window(window: wr.Window) -> dict[str, Any]:
+    return {"v": sum(window["m"])}
+
+
+def in_next_round(window: wr.Window, before: Decimal) -> dict[str, Any]:
+    return {"v": sum(window["m"]) + before - before}
+
+
+def in_partials(partials: list[Any]) -> Any:
+    return sum((p["v"] for p in partials), Decimal(0))
+
+
+LONG = [Decimal(f"1234567890123456789{i}.{i}23456789012345678") for i in range(1, 9)]
+FIELD = "v decimal(38,18)"
+BY_USERS: dict[str, Any] = {
+    "fold": lambda w: w.fold(add_row, Decimal(0), FIELD),
+    "apply": lambda w: w.apply(in_window, FIELD),
+    "decompose": lambda w: w.decompose(
+        partial=in_window, combine=in_partials, partial_returns=FIELD, returns=FIELD
+    ),
+    "decompose in rounds": lambda w: w.decompose(
+        partial=[in_window, in_next_round],
+        combine=[in_partials, in_partials],
+        partial_returns=[FIELD, FIELD],
+        returns=FIELD,
+    ),
+    "an aggregate": lambda w: w.agg(v=Added("m")),
+    "an invertible aggregate": lambda w: w.agg(v=Subtracted("m")),
+}
+
+
+@pytest.mark.parametrize("pattern", [*PATTERNS, wr.WinFarm(2, workers="agnostic")], ids=repr)
+@pytest.mark.parametrize("computed", BY_USERS)
+def test_functions_of_users_keep_all_digits_of_decimals(computed: str, pattern: Any) -> None:
+    if computed == "decompose in rounds" and isinstance(pattern, wr.PaneFarm):
+        pytest.skip("a pane farm has one round")
+    if computed in ("fold", "apply") and isinstance(pattern, wr.PaneFarm | wr.WinMapReduce):
+        pytest.skip("it cannot be decomposed")
+    table = pa.table({"t": range(len(LONG)), "m": pa.array(LONG, pa.decimal128(38, 18))})
+    windows = wr.stream(table).event_time("t").window(wr.CountWindow(4, 2))
+    found = BY_USERS[computed](windows).using(pattern).ordered().collect()["v"].to_pylist()
+    assert found == [exact_sum(LONG[i : i + 4]) for i in range(0, len(LONG), 2)]
+
+
+def exact_sum(values: list[Decimal]) -> Decimal:
+    with localcontext(prec=80):
+        return Decimal(whole(values, 18)).scaleb(-18)
+
+
+def test_the_definition_of_an_aggregate_of_a_user_keeps_all_digits() -> None:
+    assert Added("m").over(LONG) == exact_sum(LONG)

@@ -324,6 +324,35 @@ def test_late_tuples(data: st.DataObject, model: WindowModel, steps: list[Step])
     check(data, model, steps, [tuples_of, sums_of, seen_by, in_pieces])
 
 
+@st.composite
+def batches(draw: st.DrawFn) -> list[list[Row]]:
+    times = st.lists(st.none() | st.integers(-9, 9).map(lambda t: 700 * t), max_size=4)
+    drawn = draw(st.lists(times, min_size=1, max_size=6))
+    return [
+        [{"k": "a", "t": t and t + 2_000 * n, "seq": 0, "x": 0, "d": 0} for t in batch]
+        for n, batch in enumerate(drawn)
+    ]
+
+
+@examples(150)
+@given(batches(), st.booleans(), st.sampled_from([0, 1_000, 2_500]))
+def test_late_rows_are_those_of_the_oracle(
+    drawn: list[list[Row]], of_own: bool, delay: int
+) -> None:
+    """Windows of one row lose exactly the late rows, and those without a time."""
+    query = wr.stream(SCHEMA.empty_table()).event_time("t").window(wr.CountWindow(1))
+    complete = query.agg(n=wf.count()).window_query()
+    runner = WindowRunner(complete, window_stages(complete, wr.WinSeq()))
+    late = oracle.late_rows(drawn, "t", delay, of_own=of_own)
+    expected = 0
+    for n, mark in enumerate(oracle.watermarks(drawn, "t", delay, of_own=of_own)):
+        runner.push(pa.Table.from_pylist(drawn[n], SCHEMA))
+        if mark != -math.inf:
+            runner.advance(int(mark))
+        expected += len(late[n]) + sum(row["t"] is None for row in drawn[n])
+        assert runner.dropped == expected
+
+
 farms: st.SearchStrategy[Pattern] = st.builds(wr.KeyFarm, degrees, level=levels) | st.builds(
     wr.WinFarm, degrees, workers=st.sampled_from(["active", "agnostic"]), level=levels
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -19,8 +19,8 @@ from tests.effort import examples
 from tests.patterns import patterns
 from tests.streams import models_in_milliseconds, rows
 from windrow.core import WindowModel, oracle
+from windrow.core.decimals import wide_decimals
 from windrow.engine.evaluate.partial_ranges import Known, combine_partials
-from windrow.functions.exact_sum import DECIMAL_DIGITS
 
 Ranges = list[tuple[int, int]]
 
@@ -110,7 +110,7 @@ def ranges_over(draw: st.DrawFn, n: int) -> Ranges:
 def check(function: Any, values: list[Any], ranges: Ranges) -> None:
     """Compare every range's partial with the partials of its values, combined one by one."""
     bounds = np.array(ranges, np.int64).reshape(-1, 2).T
-    with localcontext(prec=DECIMAL_DIGITS):
+    with wide_decimals():
         partials: list[Known] = [None if v is None else (function.lift(v),) for v in values]
         found = combine_partials(function, partials, *bounds)
         for (lo, hi), partial in zip(ranges, found, strict=True):
@@ -196,7 +196,7 @@ def test_custom_functions_equal_the_oracle_under_every_pattern(
     query = base.order_by("seq").window(model).agg(found=function)
     query = query.using(data.draw(patterns(model, is_decomposable=True)))
     windows = oracle.windows(model, stream, key=("k",), time="t", order_by=["seq"])
-    with localcontext(prec=DECIMAL_DIGITS):
+    with wide_decimals():
         expected = {(w.key[0], w.id): oracle.aggregate(function, w.rows) for w in windows}
     result = query.collect().to_pylist()
     got = {(row["k"], row["window_id"]): row["found"] for row in result}

@@ -9,10 +9,13 @@ Prints a line for each query. Its functions live in ``__main__``, as a user's sc
 from __future__ import annotations
 
 import sys
+import tempfile
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -20,7 +23,9 @@ import windrow as wr
 from tests.spark.session_of_its_own import start
 from windrow import functions as wf
 from windrow.core import WindowModel
+from windrow.engine.datasets import splits
 from windrow.patterns import Pattern
+from windrow.spark import splits as tasks
 from windrow.spark.plans import watermarks_of
 
 COUNTED = wr.CountWindow(20, 6)
@@ -44,6 +49,8 @@ SHAPES: dict[str, tuple[WindowModel, str, Pattern | None]] = {
 }
 CHAIN = "chain"
 """Two queries on one stream, which is only built: one watermark is on the way."""
+DATASETS = ["files", "tables in memory"]
+"""Datasets that tasks read: their names, or the rows that they are sent."""
 ON_CONNECT = ["native windows", "native panes", "KeyFarm", "WinFarm, ranked", "PaneFarm"]
 
 
@@ -93,10 +100,27 @@ def main(master: str, is_remote: bool) -> None:
         wanted = query(rows, model, kind, wr.WinSeq()).collect().to_pylist()
         assert got == [tuple(r.values()) for r in wanted], name
         print(name, len(got), flush=True)
+    check_datasets(spark, rows)
     if is_remote:
         print(CHAIN, watermarks_of(chain(spark)), flush=True)
     check_expressions(df, rows)
     spark.stop()
+
+
+def check_datasets(spark: SparkSession, rows: pa.Table) -> None:
+    """Windows over files and over tables, each split sent to its own task, and their join."""
+    wanted = [tuple(r.values()) for r in query(rows, COUNTED, "agg", None).collect().to_pylist()]
+    within: dict[str, Any] = {"within": "2 ms", "on": wr.equi("k"), "time": "t"}
+    pairs = wr.join(rows, rows, **within).collect().num_rows
+    tasks._MOST_TO_ALL, splits._LEAST = 2000, 1000
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(3):
+            pq.write_table(rows.slice(200 * i, 200), f"{folder}/{i}.parquet", row_group_size=50)
+        for name, dataset in zip(DATASETS, (ds.dataset(folder), ds.dataset(rows)), strict=True):
+            found = query(dataset, COUNTED, "agg", wr.KeyFarm(2)).to_df(spark).collect()
+            assert [tuple(r) for r in found] == wanted, name
+            assert wr.join(dataset, dataset, **within).to_df(spark).count() == pairs, name
+            print(name, len(found), flush=True)
 
 
 def check_expressions(df: DataFrame, rows: pa.Table) -> None:

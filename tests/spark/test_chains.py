@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -175,6 +176,15 @@ def grouped(df: DataFrame) -> DataFrame:
     return results.where(F.col("window.end") <= F.timestamp_micros(F.lit(FINAL)))
 
 
+def sessions(df: DataFrame) -> DataFrame:
+    """Spark's own sessions, one per key and day; of bounded rows, those that a stream has fired."""
+    session = F.session_window("ts", "12 hours").alias("s")
+    results = with_sparks(df).groupBy("k", session).agg(F.count("*").alias("n"))
+    if df.isStreaming:
+        return results
+    return results.where(F.col("s.end") <= F.timestamp_micros(F.lit(FINAL)))
+
+
 def test_joins_are_followed_by_windows_and_joins(stream: Stream) -> None:
     def by_time(df: DataFrame) -> DataFrame:
         odd = df.where("x % 2 = 1")
@@ -222,6 +232,9 @@ def test_queries_follow_sparks_own_stateful_operators(stream: Stream) -> None:
         panes = wr.PaneFarm(1, 1)
         return weeks(grouped(df), F.col("window.end"), "end", "drop", panes)
 
+    def session_end(df: DataFrame) -> DataFrame:
+        return weeks(sessions(df), F.col("s.end"), "sessions", "drop")
+
     def distinct(df: DataFrame) -> DataFrame:
         return weeks(with_sparks(df).dropDuplicates(["k", "ts", "x"]), "ts", "distinct")
 
@@ -240,6 +253,7 @@ def test_queries_follow_sparks_own_stateful_operators(stream: Stream) -> None:
             "by arrival": (by_arrival, "true"),
             "window_time": (window_time, fired()),
             "window.end": (window_end, "true"),
+            "session_window": (session_end, "true"),
             "distinct": (distinct, fired()),
             "joined": (joined, fired(lag=1)),
         }
@@ -300,6 +314,25 @@ def test_chains_that_cannot_be_right_are_refused_while_they_are_built(stream: St
         message = refused(same)
         assert "needs a name of its own for its metrics; got 'first' for two of them" in message
         assert 'to_df(observation="second")' in message
+
+
+def test_chains_that_spark_refuses_when_the_stream_starts(stream: Stream) -> None:
+    """As docs/streaming.md says; a Windrow window in the place of Spark's would run."""
+    df = timed(stream.arrivals.read(stream.spark, SCHEMA))
+
+    def spark_weeks(results: DataFrame, time: str) -> DataFrame:
+        return results.groupBy(F.window(time, "6 days")).agg(F.count("*").alias("n"))
+
+    joined = pairs(df.select("k", "ts"), df.select("k", "ts"), "3 days", "ts", "join")
+    of_its_own = weeks(grouped(df), F.col("window.end"), "own")
+    late: dict[str, tuple[DataFrame, str]] = {
+        "a join": (spark_weeks(joined, "left_ts"), "watermark"),
+        "a watermark of its own": (spark_weeks(of_its_own, "window_end"), "watermark"),
+    }
+    for name, (chain, said) in late.items():
+        with pytest.raises((AnalysisException, StreamingQueryException), match=said):
+            finished(lambda chain=chain: start(chain, at_once=True))  # type: ignore[misc]
+            pytest.fail(f"nobody refused {name}")
 
 
 def test_a_watermark_is_set_where_none_is_on_the_way(stream: Stream) -> None:

@@ -12,7 +12,7 @@ import pyspark
 import pytest
 
 from tests.spark import streams_of_every_shape
-from tests.spark.queries_of_every_shape import CHAIN, ON_CONNECT, SHAPES
+from tests.spark.queries_of_every_shape import CHAIN, DATASETS, ON_CONNECT, SHAPES
 
 pytestmark = pytest.mark.spark
 
@@ -62,7 +62,7 @@ def test_queries_of_every_shape_on_executors_of_their_own(tmp_path: Path) -> Non
     for part in Path(pyspark.__file__).parent.iterdir():
         (home / part.name).symlink_to(part)
     environment = {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(tmp_path)}
-    assert names_run(QUERIES, "local-cluster[2,1,1024]", **environment) == list(SHAPES)
+    assert names_run(QUERIES, "local-cluster[2,1,1024]", **environment) == [*SHAPES, *DATASETS]
     assert (home / "work").is_dir()
 
 
@@ -74,7 +74,7 @@ def skip_without_connect() -> None:
 
 def test_queries_through_spark_connect() -> None:
     skip_without_connect()
-    assert names_run(QUERIES, "--remote", "local[2]") == [*ON_CONNECT, CHAIN]
+    assert names_run(QUERIES, "--remote", "local[2]") == [*ON_CONNECT, *DATASETS, CHAIN]
 
 
 @pytest.mark.campaign

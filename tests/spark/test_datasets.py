@@ -19,6 +19,8 @@ from tests.spark.results import plain
 from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.engine.datasets import splits
+from windrow.spark import splits as tasks
+from windrow.spark.readers import scan_of
 
 pytestmark = pytest.mark.spark
 
@@ -124,6 +126,20 @@ def test_filters_open_windows_and_dropped_rows(spark: SparkSession, tmp_path: Pa
     assert [lost.get for lost in dropped] == [{"dropped": 1}] * 2
 
 
+def test_rows_without_a_time_are_counted_in_joins_of_scanned_sides(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    times = pa.array([None, 0, 1000, None, 2000], pa.timestamp("us"))
+    pq.write_table(pa.table({"t": times, "x": range(5)}), tmp_path / "a.parquet")
+    frame = spark.read.parquet(str(tmp_path))
+    assert "PyArrow" in scan_of(frame, ["x"], "t").reads
+    for sides in ((frame, frame), (wr.scan(str(tmp_path)), frame)):
+        lost = Observation()
+        joined = wr.join(*sides, within="1 ms", on=wr.equi("x"), time="t")
+        assert len(joined.to_df(spark, observation=lost).collect()) == 3
+        assert lost.get == {"dropped": 4}
+
+
 def test_files_that_spark_wrote_are_read_as_spark_reads_them(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -167,6 +183,28 @@ def test_joins_of_datasets_and_dataframes(spark: SparkSession, folder: Path) -> 
     assert pairs(rows, few) == expected
 
 
+def test_large_tables_in_memory_are_sent_to_the_tasks_that_read_them(
+    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset, df = both(spark, folder)
+    few = ds.dataset(dataset.to_table(columns=["k", "t", "seq"]))
+
+    def results(data: Any) -> list[Any]:
+        rows = wr.stream(data).key_by("k").window(wr.CountWindow(7, 2)).agg(s=wf.collect("seq"))
+        return rows_of(rows.using(wr.KeyFarm(2)).to_df(spark))
+
+    monkeypatch.setattr(splits, "_LEAST", 500)
+    by_all = results(few)
+    monkeypatch.setattr(tasks, "_MOST_TO_ALL", 0)
+    placed = wr.stream(few).window(wr.CountWindow(300)).agg(s=wf.collect("seq"))
+    (row,) = placed.using(wr.WinSeq()).to_df(spark).collect()
+    assert row["s"] == dataset.to_table(columns=["seq"])["seq"].to_pylist()
+    assert results(few) == by_all
+    query = wr.stream(df).key_by("k").event_time("t").window(SLIDING).agg(n=wf.count("seq"))
+    found = rows_of(query.using(wr.KeyFarm(2)).to_df())
+    assert found == rows_of(query.to_df())
+
+
 def test_a_dataset_is_not_joined_with_a_stream_or_a_table_with_a_dataframe(
     spark: SparkSession, folder: Path
 ) -> None:
@@ -204,10 +242,15 @@ def test_files_that_go_or_change_before_they_are_read_are_named(
     gone, other = copy / "p=1" / "1.parquet", copy / "p=0" / "0.parquet"
     first, second = query.to_df(spark), query.to_df(spark)
     content = gone.read_bytes()
+    gone.write_bytes(content[:-100])
+    told = refused(query, spark, tmp_path / "results")
+    assert "cannot be read on host" in told
+    assert "1.parquet" in told
     gone.unlink()
     with pytest.raises(Exception, match=r"not found on host .*1\.parquet"):
         first.collect()
     gone.write_bytes(content)
+    shutil.rmtree(tmp_path / "results", ignore_errors=True)
     with pytest.raises(Exception, match=r"has changed since the query was planned; got .*1\.parq"):
         second.collect()
     pq.write_table(pa.table({"k": ["text"], "t": [1]}), other)

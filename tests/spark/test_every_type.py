@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -43,8 +45,38 @@ FUNCTIONS: dict[str, tuple[Callable[[str], Any], Callable[[str], Column]]] = {
     "mode": (wf.mode, lambda c: F.mode(c, True)),
     "count_distinct": (wf.count_distinct, F.count_distinct),
     "sum": (wf.sum, F.sum),
+    "mean": (wf.mean, F.avg),
+    "var": (wf.var, F.var_samp),
+    "stddev": (wf.stddev, F.stddev_samp),
+    "median": (wf.median, lambda c: F.percentile(c, 0.5)),
+    "quantile": (partial(wf.quantile, q=0.25), lambda c: F.percentile(c, 0.25)),
+    "first_known": (partial(wf.first, ignore_nulls=True), lambda c: F.min_by(c, _known("t", c))),
+    "last_known": (partial(wf.last, ignore_nulls=True), lambda c: F.max_by(c, _known("t", c))),
+    "arg_min": (partial(wf.arg_min, "t"), lambda c: F.min(_known(F.struct(c, "t"), c))["t"]),
+    "arg_max": (
+        partial(wf.arg_max, "t"),
+        lambda c: -F.max(_known(F.struct(F.col(c), (-F.col("t")).alias("t")), c))["t"],
+    ),
+    "top_k": (
+        partial(wf.top_k, k=2),
+        lambda c: F.slice(F.sort_array(F.collect_list(c), asc=False), 1, 2),
+    ),
+    "ohlc": (
+        wf.ohlc,
+        lambda c: F.struct(
+            F.min_by(c, _known("t", c)).alias("open"),
+            F.max(c).alias("high"),
+            F.min(c).alias("low"),
+            F.max_by(c, _known("t", c)).alias("close"),
+        ),
+    ),
 }
 """Windrow's function, and Spark's own."""
+
+
+def _known(value: str | Column, column: str) -> Column:
+    value = F.col(value) if isinstance(value, str) else value
+    return F.when(F.col(column).isNotNull(), value)
 
 
 def _in_order(column: str) -> Column:
@@ -128,17 +160,25 @@ def check_values(df: DataFrame, columns: list[str]) -> None:
                 own.append(of_spark(column).alias(f"{name}_{column}"))
     window = F.expr(f"t div {LENGTH}").alias("window_id")
     names = ["window_id", *functions]
-    # Spark itself turns no column of varchar or char into Arrow.
-    texts = {c: F.col(c).cast("string") for c, kind in df.dtypes if "char(" in kind}
-    readable = df.withColumns(texts)
+    readable = with_texts(df)
     wanted = readable.groupBy(window).agg(*own).select(names).toArrow()
     for model in (wr.CountWindow(LENGTH), wr.TimeWindow(LENGTH)):
         found = base.window(model).agg(**functions).to_df().select(names).toArrow()
         assert_same(found, wanted, model)
-    table = readable.select("t", *{f.columns[0] for f in functions.values()}).toArrow()
+    in_panes = windowed.agg(**functions).using(wr.PaneFarm(2, 2)).to_df()
+    assert_same(in_panes.select(names).toArrow(), wanted, "panes on Spark")
+    taken = {c for f in functions.values() for c in f.columns} - {"t"}
+    table = readable.select("t", *sorted(taken)).toArrow()
     in_process = wr.stream(table).event_time("t").window(wr.CountWindow(LENGTH)).agg(**functions)
     for pattern in PATTERNS:
         assert_same(in_process.using(pattern).collect(), wanted, pattern)
+
+
+def with_texts(df: DataFrame) -> DataFrame:
+    """Strings for varchar and char: Spark itself turns no column of these into Arrow."""
+    texts = {c: kind for c, kind in df.dtypes if "char(" in kind}
+    cast = {c: F.col(c).cast(re.sub(r"(var)?char\(\d+\)", "string", k)) for c, k in texts.items()}
+    return df.withColumns(cast)
 
 
 def assert_same(got: pa.Table, wanted: pa.Table, what: object) -> None:
@@ -187,6 +227,17 @@ def test_columns_of_every_plain_type(
 @settings(examples(2), phases=[Phase.generate])
 @given(st.data())
 def test_columns_of_nested_types(spark: SparkSession, data: st.DataObject) -> None:
+    check_nested(spark, data)
+
+
+@pytest.mark.campaign
+@settings(examples(20), phases=[Phase.generate])
+@given(st.data())
+def test_many_columns_of_nested_types(spark: SparkSession, data: st.DataObject) -> None:
+    check_nested(spark, data)
+
+
+def check_nested(spark: SparkSession, data: st.DataObject) -> None:
     atoms = [atom for atom in known_atoms(spark) if "char(" not in atom.name]
     columns: list[Type] = data.draw(
         st.lists(types(atoms), min_size=8, max_size=12, unique_by=lambda t: t.name)

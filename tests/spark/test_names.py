@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -14,6 +16,7 @@ import windrow as wr
 from tests.spark.arrivals import streamed
 from windrow import functions as wf
 from windrow.core import WindowModel
+from windrow.spark.readers import scan_of
 
 pytestmark = pytest.mark.spark
 
@@ -53,6 +56,57 @@ def test_names_that_differ_in_case_are_two_columns_where_case_matters(
     assert result.columns == ["A", "a", "window_id", "window_start", "window_end", "n", "N", "b"]
     wanted = {(j, k, 2, 2 * j, j + k) for j in range(3) for k in range(2)}
     assert first_windows(result, "A", "a", "n", "N", "b") == wanted
+
+
+def sums_of_both(w: wr.Window) -> dict[str, Any]:
+    return {"v": int(w["a"].sum()), "V": int(w["A"].sum())}
+
+
+def test_names_that_differ_in_case_are_two_columns_in_files_streams_and_joins(
+    df: DataFrame, case_sensitive: None, tmp_path: Any
+) -> None:
+    both = df.select(F.col("k").alias("a"), F.col("j").alias("A"), "t", "x")
+    rows = str(tmp_path / "rows")
+    both.write.parquet(rows)
+    spark = df.sparkSession
+    files = spark.read.parquet(rows)
+    stream = spark.readStream.schema(files.schema).parquet(rows)
+    sums = [(sum(i % 2 for i in range(12)), sum(i % 3 for i in range(12)))]
+
+    def seen(given: Any) -> wr.Query:
+        return wr.stream(given).event_time("t").window(wr.CountWindow(12))
+
+    assert "under another name or twice" in scan_of(files, ["a", "A"], "t").reads
+    for given in (both, files):
+        applied = seen(given).apply(sums_of_both, "v int, V int").to_df()
+        assert [tuple(r) for r in applied.select("v", "V").collect()] == sums
+    streaming = wr.stream(stream).key_by("A", "a").window(wr.CountWindow(1))
+    found, _ = streamed(streaming.agg(n=wf.sum("a"), N=wf.sum("A")).to_df())
+    wanted = {(i % 3, i % 2, i % 2, i % 3) for i in range(6)}
+    assert {(r["A"], r["a"], r["n"], r["N"]) for r in found.collect()} == wanted
+    pairs = {(i % 2, i % 3) for i in range(6)}
+    joined = wr.join(files, files, within="1 us", on=wr.equi("A") & wr.band(a=0), time="t").to_df()
+    assert joined.columns == [
+        f"{side}_{name}" for side in ("left", "right") for name in both.columns
+    ]
+    assert {(r["left_a"], r["left_A"]) for r in joined.collect()} == pairs
+
+
+def test_files_whose_names_differ_in_case_need_a_session_that_tells_them_apart(
+    df: DataFrame, tmp_path: Any
+) -> None:
+    spark = df.sparkSession
+    pq.write_table(pa.table({"a": [1, 2], "A": [3, 4]}), tmp_path / "rows.parquet")
+    query = wr.scan(str(tmp_path)).window(wr.CountWindow(2))
+    both = query.agg(n=wf.sum("a"), N=wf.sum("A"))
+    assert both.collect().select(["n", "N"]).to_pylist() == [{"n": 3, "N": 7}]
+    with pytest.raises(wr.WindrowError, match="'N', which is 'n' already"):
+        both.to_df(spark)
+    joined = wr.join(wr.scan(str(tmp_path)), wr.scan(str(tmp_path)), within=2, on=wr.equi("A"))
+    assert len(joined.collect()) == 2
+    with pytest.raises(wr.WindrowError, match="'left_a' and 'left_A' with prefixes="):
+        joined.to_df(spark)
+    assert [r["N"] for r in query.agg(N=wf.sum("A")).to_df(spark).collect()] == [7]
 
 
 def test_other_cases_are_unknown_where_case_matters(df: DataFrame, case_sensitive: None) -> None:
@@ -103,6 +157,29 @@ def test_expression_may_be_used_several_times(df: DataFrame, model: WindowModel)
     assert found == {(0, 60, 10.0, 0, 1), (2, 72, 12.0, 2, 2)}
 
 
+def test_expressions_used_twice_and_quantiles_beside_infinities_on_a_stream(
+    df: DataFrame, tmp_path: Any
+) -> None:
+    inf = float("inf")
+    rows = pa.table({"k": [1, 1, 1, 2, 2, 2], "x": [-inf, 1.0, 2.0, 1.0, 2.0, inf]})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    stream = df.sparkSession.readStream.schema("k bigint, x double").parquet(str(tmp_path))
+    k: Any = F.col("k")
+    x: Any = F.col("x")
+    query = wr.stream(stream).key_by(k * 2).window(wr.CountWindow(3))
+    functions: Any = {
+        "total": wf.sum(x * 2),
+        "least": wf.min(x * 2),
+        "key": wf.max(k * 2),
+        "low": wf.quantile("x", 0.25),
+        "high": wf.quantile("x", 0.75),
+    }
+    found, _ = streamed(query.agg(**functions).to_df())
+    got = {r["(k * 2)"]: [r[name] for name in functions] for r in found.collect()}
+    assert repr(got[2]) == repr([-inf, -inf, 2, float("nan"), 1.5])
+    assert repr(got[4]) == repr([inf, 2.0, 4, 1.5, inf])
+
+
 def test_other_expression_of_the_same_name_is_refused(df: DataFrame) -> None:
     query = wr.stream(df).window(wr.CountWindow(2))
     once = F.col("x") * F.lit(2)
@@ -119,6 +196,20 @@ def test_sort_orders_are_refused(df: DataFrame) -> None:
             wr.stream(df).order_by(order)
     with pytest.raises(wr.WindrowError, match=r'Hint: .*-F\.col\("t"\) for descending'):
         wr.stream(df).order_by(F.desc("t"))
+
+
+def test_sort_orders_are_refused_wherever_an_expression_may_stand(df: DataFrame) -> None:
+    base, order = wr.stream(df), F.desc("t")
+    windows: Any = base.window(wr.CountWindow(2))
+    refused: list[Callable[[], Any]] = [
+        lambda: base.key_by(order),
+        lambda: base.event_time(order),
+        lambda: windows.agg(v=wf.sum(order)),  # type: ignore[arg-type]
+        lambda: base.window(wr.DeltaWindow(order, 1, 1)).agg(n=wf.count()),  # type: ignore[arg-type]
+    ]
+    for build in refused:
+        with pytest.raises(wr.WindrowError, match="takes values, not a sort order"):
+            build()
 
 
 def test_names_of_windrows_own_columns_are_refused(df: DataFrame) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ import windrow as wr
 from tests.spark.results import assert_same, by_window, run_all
 from windrow import functions as wf
 from windrow.core import WindowModel
+from windrow.spark.native import native_part
 
 pytestmark = pytest.mark.spark
 
@@ -146,6 +148,27 @@ def test_nan_and_zeros_count_alike(df: DataFrame, model: WindowModel) -> None:
             "first": wf.first("z"),
         }
     assert_python_gives_the_same(query(df, model, functions))
+
+
+def test_sums_of_floats_that_spark_rounds_have_the_stated_error(spark: SparkSession) -> None:
+    """At most n * 2**-53 times the sum of the magnitudes, as docs/functions.md says."""
+    draw = np.random.default_rng(7)
+    windows = [(draw.normal(size=200) * 10.0 ** draw.integers(0, 16, 200)).tolist() for _ in "abc"]
+    rows = [(1000 * i, x) for i, xs in enumerate(windows) for x in [*xs, *(-x for x in xs), 1.0]]
+    df = spark.createDataFrame(rows, "t bigint, x double").repartition(3)
+    for model, part in (
+        (wr.TimeWindow("1 ms"), "windows"),
+        (wr.TimeWindow("2 ms", "1 ms"), "panes"),
+    ):
+        summed = wr.stream(df).event_time("t").window(model).agg(s=wf.sum("x"), mean=wf.mean("x"))
+        assert native_part(summed.window_query()) == part
+        found = {r["window_id"]: r for r in summed.to_df().collect()}
+        for id, row in found.items():
+            held = [i for i in range(3) if id <= i < id + model.length // 1000]
+            xs = [x for i in held for x in windows[i]]
+            n, size = 2 * len(xs) + len(held), 2 * math.fsum(map(abs, xs)) + len(held)
+            assert abs(row["s"] - len(held)) <= n * 2.0**-53 * size
+            assert abs(row["mean"] * n - len(held)) <= (n + 2) * 2.0**-53 * size
 
 
 def test_infinities_count_alike(spark: SparkSession) -> None:

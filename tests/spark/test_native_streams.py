@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 import windrow as wr
 from tests.spark.arrivals import Arrivals, dropped, finished, results_of, start
@@ -109,6 +111,56 @@ def test_results_late_rows_and_watermarks_are_those_of_python(
     without_time = arrivals.table()["t"].null_count
     assert of_workers["tumbling"] > without_time
     assert of_spark == {**dict.fromkeys(of_spark, without_time), "second": 0}
+
+
+OTHERS: dict[str, tuple[Any, str]] = {
+    "another function": (
+        lambda q: q.key_by("k").window(TUMBLING).agg(v=wf.max("x")),
+        'computation.functions.v.function: was "Min", is "Max"',
+    ),
+    "another column": (
+        lambda q: q.key_by("k").window(TUMBLING).agg(v=wf.min("z")),
+        'computation.functions.v.columns[0].column: was "x", is "z"',
+    ),
+    "another key": (
+        lambda q: q.key_by("h").window(TUMBLING).agg(v=wf.min("x")),
+        'keys[0].column: was "k", is "h"',
+    ),
+    "other windows": (
+        lambda q: q.key_by("k").window(wr.TimeWindow("20 ms")).agg(v=wf.min("x")),
+        "window.length: was 10000, is 20000",
+    ),
+    "another origin": (
+        lambda q: q.key_by("k").window(wr.TimeWindow("10 ms", origin=5)).agg(v=wf.min("x")),
+        "window.origin: was 0, is 5",
+    ),
+}
+
+
+def test_the_checkpoint_of_another_query_is_refused(
+    spark: SparkSession, arrivals: Arrivals, tmp_path: Path
+) -> None:
+    df = arrivals.read(spark, SCHEMA).withColumns({"h": F.lower("k"), "z": -F.col("x")})
+
+    def run(query: wr.Query) -> None:
+        writer = query.to_df().writeStream.format("noop").trigger(availableNow=True)
+        finished(lambda: writer.option("checkpointLocation", str(tmp_path)).start())
+
+    with setting(spark, NATIVE_STREAMS, "true"):
+        own = wr.stream(df).event_time("t", "3 ms")
+        begun = own.key_by("k").window(TUMBLING).agg(v=wf.min("x"))
+        run(begun)
+        arrivals.add([{"k": "a", "t": 10**12 + 10**6, "x": 1, "y": 1.0, "m": Decimal(1)}])
+        for other, (made, told) in OTHERS.items():
+            query = made(own)
+            with pytest.raises(wr.WindrowError) as raised:
+                query.check_checkpoint(tmp_path)
+            assert told in str(raised.value), other
+            with pytest.raises(StreamingQueryException, match="VALUE_SCHEMA_NOT_COMPATIBLE"):
+                run(query)
+        later = wr.stream(df).event_time("t", "9 ms").key_by("k").window(TUMBLING)
+        later.agg(v=wf.min("x")).check_checkpoint(tmp_path)
+        run(later.agg(v=wf.min("x")))
 
 
 def test_only_what_spark_computes_in_the_same_way_is_left_to_it(

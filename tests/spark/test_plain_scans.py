@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, ArithmeticException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -27,7 +28,7 @@ from windrow import functions as wf
 from windrow.engine.datasets import splits
 from windrow.spark.plain_scans import plain_scan
 from windrow.spark.settings import COLUMNAR_SCAN
-from windrow.spark.splits import SplitRows
+from windrow.spark.splits import SplitRows, handed
 
 pytestmark = pytest.mark.spark
 
@@ -82,8 +83,7 @@ def as_tasks_read(df: DataFrame, names: list[str]) -> pa.Table:
     """What tasks hand to a query, read here; the DataFrame must be a plain scan."""
     found = plain_scan(df, names)
     assert isinstance(found, SplitRows), found
-    numbers = pa.record_batch({"id": pa.array(range(len(found.splits)))})
-    batches = list(found.task(lambda read: read)(iter([numbers])))
+    batches = list(handed(found.splits, found.handing))
     schema = batches[0].schema if batches else None
     return pa.Table.from_batches(batches, schema).select(names) if schema else pa.table({})
 
@@ -161,6 +161,54 @@ def test_filters_keep_the_rows_that_spark_keeps(
             assert ids == sorted(row["id"] for row in rows if row[f"f{i}"]), text
 
 
+MADE = [
+    "cast(tiny as int)", "cast(x as bigint)", "tiny + 3Y", "x - 5", "7 + x", "id - (-9L)",
+    "cast(x as bigint) + 3", "timestamp_seconds(x)", "timestamp_millis(id)", "timestamp_micros(x)",
+    "timestamp_millis(id * 2)", "cast(day as timestamp_ntz)", "cast(day as timestamp)",
+    "timestamp_micros(id + 4)", "p + 1",
+]  # fmt: skip
+
+
+def test_columns_that_are_made_of_others_are_those_that_spark_makes(
+    spark: SparkSession, written: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = spark.read.parquet(str(written)).withColumn("tiny", F.expr("cast(id % 100 as tinyint)"))
+    rows.write.partitionBy("p").parquet(str(tmp_path / "files"))
+    df = spark.read.parquet(str(tmp_path / "files"))
+    for zone, left in (("UTC", {10}), ("America/New_York", {10, 12})):
+        with setting(spark, "spark.sql.session.timeZone", zone):
+            columns = [F.expr(made).alias(f"m{i}") for i, made in enumerate(MADE)]
+            ours = df.select("id", *(c for i, c in enumerate(columns) if i not in left))
+            found = as_tasks_read(ours, ours.columns)
+            assert list(map(str, found.schema.types)) == types_handed_over(ours)
+            assert plain_rows(found) == plain_rows(ours.toArrow().cast(found.schema))
+            for i in left:
+                assert isinstance(plain_scan(df.select(columns[i]), [f"m{i}"]), str)
+    keyed = wr.stream(df).key_by((F.col("x") + 1).alias("k1"))
+    query = keyed.event_time(F.timestamp_millis("id")).window(SLIDING).agg(n=wf.count())
+    assert "(x + 1), timestamp_millis(id) of them; " in said(query, capsys)
+    found, expected = with_and_without(
+        spark, lambda: sorted(map(str, query.using(wr.KeyFarm(2)).to_df().collect()))
+    )
+    assert found == expected
+
+
+@pytest.mark.parametrize("made", ["id + 1", "id - (-1L)", "timestamp_seconds(id)"])
+def test_overflows_of_made_columns_are_errors(
+    spark: SparkSession, tmp_path: Path, made: str
+) -> None:
+    pq.write_table(pa.table({"id": [2**63 - 1]}), tmp_path / "a.parquet")
+    df = spark.read.parquet(str(tmp_path)).select(F.expr(made).alias("m"))
+    with pytest.raises(ArithmeticException):
+        df.collect()
+    with pytest.raises(wr.WindrowError, match="must be in the range of its type"):
+        as_tasks_read(df, ["m"])
+    with setting(spark, "spark.sql.ansi.enabled", "false"):
+        wrapping = spark.read.parquet(str(tmp_path)).select(F.expr(made).alias("m"))
+        is_sum = "timestamp" not in made
+        assert isinstance(plain_scan(wrapping, ["m"]), str) == is_sum
+
+
 def types_handed_over(df: DataFrame) -> list[str]:
     """The Arrow types in which Spark hands the columns to Python."""
 
@@ -187,20 +235,24 @@ def test_columns_of_every_type_are_handed_over_as_spark_does(
             assert plain_rows(found) == plain_rows(expected)
 
 
+def write_files(folder: Path, made: Any, is_int96: bool) -> None:
+    """Files of the tables; Spark reads nanoseconds as INT96 only."""
+    tables, groups, names = made
+    is_int96 = is_int96 or tables[0].schema.field("t").type.unit == "ns"
+    for i, (table, group, name) in enumerate(zip(tables, groups, names, strict=True)):
+        path = folder / name / f"{i}.parquet"
+        path.parent.mkdir(exist_ok=True)
+        pq.write_table(table, path, row_group_size=group, use_deprecated_int96_timestamps=is_int96)
+
+
 @examples(25)
 @given(files(), st.booleans(), st.sampled_from([None, "x > 0", "k is null or k = 'a'", "p <> 1"]))
 def test_random_files_are_read_as_spark_reads_them(
     spark: SparkSession, made: Any, is_int96: bool, condition: str | None
 ) -> None:
-    tables, groups, names = made
-    is_int96 = is_int96 or tables[0].schema.field("t").type.unit == "ns"
+    tables = made[0]
     with tempfile.TemporaryDirectory() as folder:
-        for i, (table, group, name) in enumerate(zip(tables, groups, names, strict=True)):
-            path = Path(folder) / name / f"{i}.parquet"
-            path.parent.mkdir(exist_ok=True)
-            pq.write_table(
-                table, path, row_group_size=group, use_deprecated_int96_timestamps=is_int96
-            )
+        write_files(Path(folder), made, is_int96)
         df = spark.read.parquet(folder)
         df = df if condition is None else df.filter(condition)
         kind = tables[0].schema.field("v").type
@@ -208,6 +260,51 @@ def test_random_files_are_read_as_spark_reads_them(
         is_kept = condition is not None and pa.types.is_nested(kind) and kind != READ_AS[kind]
         wanted = [n for n in df.columns if n != "v" or not (is_kept or kind == pa.null())]
         assert plain_rows(as_tasks_read(df, wanted)) == plain_rows(df.select(*wanted).toArrow())
+
+
+def same_through_queries(spark: SparkSession, made: Any, other: Any, is_int96: bool) -> None:
+    """Windows and joins give the same rows with either reader, and over the dataset."""
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+        write_files(Path(one), made, is_int96)
+        write_files(Path(two), other, is_int96)
+        kind = made[0][0].schema.field("v").type
+        value = {} if kind == pa.null() else {"v": wf.last("v")}
+
+        def results(*sides: Any) -> list[list[str]]:
+            keyed = wr.stream(sides[0]).key_by("k", "p").event_time("t", "2 ms").order_by("seq")
+            windows = keyed.window(wr.CountWindow(5, 2), open_windows="drop")
+            counted = windows.agg(n=wf.count(), total=wf.sum("x"), first=wf.first("x"), **value)
+            timed = keyed.window(wr.TimeWindow("20 ms", "5 ms")).agg(n=wf.count(), m=wf.max("x"))
+            pairs = wr.join(*sides, within="3 ms", on=wr.equi("k"), time="t", how="full_outer")
+            queries = counted.using(wr.KeyFarm(2)), timed.using(wr.WinFarm(2)), pairs
+            return [
+                sorted(str(plain(row)) for row in query.to_df(spark).collect()) for query in queries
+            ]
+
+        frames = [spark.read.parquet(folder) for folder in (one, two)]
+        needed = ["k", "p", "t", "seq", "x", *value]
+        assert isinstance(plain_scan(frames[0], needed), SplitRows) or kind == pa.null()
+        found, expected = with_and_without(spark, lambda: results(*frames))
+        assert found == expected
+        datasets = [ds.dataset(folder, partitioning="hive") for folder in (one, two)]
+        assert results(*datasets) == expected
+
+
+@examples(2)
+@given(files(), files(), st.booleans())
+def test_random_files_give_the_same_windows_and_joins(
+    spark: SparkSession, made: Any, other: Any, is_int96: bool
+) -> None:
+    same_through_queries(spark, made, other, is_int96)
+
+
+@pytest.mark.campaign
+@examples(40)
+@given(files(), files(), st.booleans())
+def test_many_random_files_give_the_same_windows_and_joins(
+    spark: SparkSession, made: Any, other: Any, is_int96: bool
+) -> None:
+    same_through_queries(spark, made, other, is_int96)
 
 
 def test_windows_and_joins_are_the_same_with_either_reader(
@@ -257,7 +354,10 @@ OTHER_PLANS: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
     "union": (lambda df: df.union(df), "Union"),
     "checkpoint": (lambda df: df.localCheckpoint(), "LogicalRDD"),
     "cast": (lambda df: df.withColumn("id", F.col("id").cast("int")), "CAST"),
-    "expression": (lambda df: df.withColumn("id", F.col("id") + 1), "computes (id + 1"),
+    "product": (lambda df: df.withColumn("id", F.col("id") * 2), "computes (id * 2"),
+    "own overflow": (lambda df: df.withColumn("id", F.try_add("id", F.lit(1))), "computes (id + 1"),
+    "two columns": (lambda df: df.withColumn("id", F.col("id") + F.col("k")), "computes (id + k"),
+    "filter of a sum": (lambda df: df.withColumn("n", F.col("id") + 1).filter("n > 5"), "filter"),
     "number": (lambda df: df.withColumn("id", F.monotonically_increasing_id()), "monoton"),
     "file name": (lambda df: df.withColumn("id", F.input_file_name()), "input_file_name"),
     "metadata": (lambda df: df.withColumn("id", F.col("_metadata.file_size")), "_metadata"),

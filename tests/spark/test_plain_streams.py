@@ -20,9 +20,10 @@ from tests.spark.results import plain
 from tests.spark.test_plain_scans import plain_rows, setting
 from windrow import functions as wf
 from windrow.engine.datasets import splits
-from windrow.spark.file_rows import FileRows, PlanSplits, ReadPlanned
+from windrow.spark.file_rows import FileRows, ReadShare
 from windrow.spark.plain_streams import plain_stream
 from windrow.spark.settings import COLUMNAR_SCAN, COLUMNAR_STREAMS
+from windrow.spark.slots import slots_in_order
 
 pytestmark = pytest.mark.spark
 
@@ -62,10 +63,22 @@ def as_tasks_read(df: DataFrame, names: list[str], folder: Path) -> pa.Table:
     """What tasks hand to a query of the files in a folder, read here."""
     found = plain_stream(df, names, None)
     assert isinstance(found, FileRows), found
-    told = [(0, f"file:{path}") for path in sorted(folder.rglob("*.parquet"))]
-    files = pa.record_batch([*map(pa.array, zip(*told, strict=True))], names=["changed", "path"])
-    (planned,) = PlanSplits(found.folder, found.scan, 2, found.admits)(iter([files]))
-    batches = list(ReadPlanned(lambda read: read, found.handing)(iter([planned])))
+    batches: list[pa.RecordBatch] = []
+    for slot in slots_in_order(2):
+        files = [
+            {
+                "slot": slot,
+                "path": f"file:{path}",
+                "length": path.stat().st_size,
+                "changed": path.stat().st_mtime_ns // 1_000_000,
+            }
+            for path in sorted(folder.rglob("*.parquet"))
+        ]
+        told = pa.RecordBatch.from_pylist(files)
+        read = ReadShare(
+            found.folder, found.scan, 2, lambda rows: rows, found.handing, found.admits
+        )
+        batches += read(iter([told]))
     return pa.Table.from_batches(batches)
 
 

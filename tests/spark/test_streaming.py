@@ -226,6 +226,25 @@ def test_windows_close_when_the_source_has_been_quiet(
     assert results()[-1] == ("b", 102, 1, 21)
 
 
+def test_silence_closes_the_windows_of_its_own_query_only(
+    spark: SparkSession, arrivals: Arrivals, df: DataFrame, running: Running, progress: Progress
+) -> None:
+    timed = wr.stream(df).event_time("t", "1 second", idle_timeout="1 second")
+    first = timed.window(wr.TimeWindow("10 ms")).agg(n=wf.count()).using(wr.WinSeq()).to_df()
+
+    def behind(name: str, **options: Any) -> DataFrame:
+        query = wr.stream(first).event_time("window_end", **options).window(wr.TimeWindow("1 s"))
+        found = query.agg(windows=wf.count()).using(wr.WinSeq()).to_df(observation=name)
+        return found.select(F.lit(name).alias("name"), "windows")
+
+    waits = behind("waits")
+    closes = behind("closes", idle_timeout="1 second")
+    stream = running(waits.unionAll(closes))
+    arrivals.add(tuples("a:1 a:9 b:12"))
+    progress.wait_until(lambda: results_of(stream, spark).count() > 0)
+    assert [tuple(r) for r in results_of(stream, spark).collect()] == [("closes", 2)]
+
+
 # What becomes of the results
 
 

@@ -283,19 +283,31 @@ def test_the_check_refuses_the_checkpoint_of_another_program(
     assert raised.value.got == ("dedupe" if has_state else "no stateful operator")
 
 
-REFUSED_BY_SPARK: dict[str, tuple[Any, str]] = {
-    "more stages": (REFUSED_BY_CHECK["a pane farm"][0], "NOT_MATCH_IN_STATE_METADATA"),
-    "a source more": (REFUSED_BY_CHECK["idle timeout added"][0], "now there are \\[2\\] sources"),
+REFUSED_BY_SPARK: dict[str, str] = {
+    "a pane farm": "NOT_MATCH_IN_STATE_METADATA",
+    "event time dropped": "STATE_STORE_INVALID_CONFIG_AFTER_RESTART",
+    "a join": "now there are \\[2\\] sources",
+    # The last: its clock leaves a file in the checkpoint that another second source cannot read.
+    "idle timeout added": "now there are \\[2\\] sources",
 }
 
 
 @pytest.mark.parametrize("other", REFUSED_BY_SPARK)
-def test_without_the_check_spark_refuses_another_shape_in_its_own_words(
-    begun: Restarted, other: str
+def test_without_the_check_the_log_tells_why_spark_refuses_another_shape(
+    begun: Restarted, other: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    made, told = REFUSED_BY_SPARK[other]
-    with pytest.raises(StreamingQueryException, match=told):
+    made, told = REFUSED_BY_CHECK[other]
+    with pytest.raises(StreamingQueryException, match=REFUSED_BY_SPARK[other]):
         begun.run(made(begun))
+    heard_of(begun)
+    (said,) = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
+    assert f"a stream cannot continue from file:{begun.checkpoint}: the checkpoint holds" in said
+    assert told in said
+
+
+def heard_of(begun: Restarted) -> None:
+    """Wait until listeners have heard of all that has happened."""
+    begun.spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
 
 
 def test_after_refusals_the_same_query_goes_on(begun: Restarted) -> None:
@@ -353,3 +365,79 @@ def test_a_function_that_failed_leaves_no_trace_in_the_results(
         stream.run(query.using(wr.KeyFarm(2)))
     stream.run(query.using(wr.KeyFarm(2)))
     stream.assert_exact(model)
+
+
+# Joins, and other changes that are refused: what was stored, what is started, and what is told
+
+EQUAL = wr.equi("k")
+PAIRS: dict[str, Any] = {"within": "5 ms", "on": EQUAL, "time": "t", "delay": "5 ms", "degree": 2}
+
+
+def pairs(b: Restarted, **other: Any) -> wr.Join:
+    return wr.join(b.source(), b.source(), **{**PAIRS, **other})
+
+
+def idle(b: Restarted) -> wr.Query:
+    return counted(b.keyed("k").event_time("t", "5 ms", idle_timeout="1 hour")).using(wr.WinSeq())
+
+
+def by_arrival(b: Restarted) -> wr.Query:
+    return counted(wr.stream(b.source()).key_by("k")).using(wr.WinSeq())
+
+
+CHANGES: dict[str, tuple[Any, dict[str, tuple[Any, str]]]] = {
+    "a join": (
+        pairs,
+        {
+            "another window": (lambda b: pairs(b, within="9 ms"), "was 5000, is 9000"),
+            "another predicate": (
+                lambda b: pairs(b, on=EQUAL & wr.band(x=1)),
+                '"Band"',
+            ),
+            "another kind": (lambda b: pairs(b, how="left"), 'how: was "inner", is "left_outer"'),
+            "windows": (
+                lambda b: counted(b.keyed("k")).using(wr.WinSeq()),
+                "query: was a join, is a query over windows",
+            ),
+        },
+    ),
+    "an idle timeout": (
+        idle,
+        {
+            "dropped": (
+                lambda b: counted(b.keyed("k")).using(wr.WinSeq()),
+                'idle_timeout: was "set", is not set',
+            )
+        },
+    ),
+    "no event time": (
+        by_arrival,
+        {
+            "added": (
+                lambda b: counted(b.keyed("k")).using(wr.WinSeq()),
+                'event_time.column: was not set, is "t"',
+            )
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("was", CHANGES)
+def test_every_change_is_told_by_the_check_and_after_a_refusal(
+    stream: Restarted, was: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    begin, others = CHANGES[was]
+    stream.bring(20)
+    stream.run(begin(stream))
+    begin(stream).check_checkpoint(stream.checkpoint)
+    stream.bring(20)
+    for other, (made, told) in others.items():
+        with pytest.raises(wr.WindrowError) as raised:
+            made(stream).check_checkpoint(stream.checkpoint)
+        assert told in str(raised.value), other
+    made, told = list(others.values())[-1]
+    with pytest.raises(StreamingQueryException):
+        stream.run(made(stream))
+    heard_of(stream)
+    assert told in "\n".join(r.getMessage() for r in caplog.records if r.levelname == "ERROR")
+    stream.run(begin(stream))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from windrow.api.checks import check_result_names
 from windrow.api.file_formats import format_told_by
 from windrow.api.in_threads import FEW_BYTES, InThreads
 from windrow.core.errors import WindrowError
@@ -33,12 +34,12 @@ if TYPE_CHECKING:
 class DatasetSource:
     """A dataset: its queries run in process, batch by batch, or on Spark, whose tasks read it."""
 
-    is_case_sensitive = False
+    is_case_sensitive = True
     is_stream = False
     session = None
 
     def __init__(self, dataset: ds.Dataset) -> None:
-        check_names(dataset.schema.names, is_case_sensitive=True)
+        check_names(dataset.schema.names, is_case_sensitive=self.is_case_sensitive)
         self.dataset = dataset
         declared = dataset.schema.remove_metadata()
         int96 = frozenset[str]()
@@ -128,10 +129,12 @@ class DatasetSource:
         """The results as a lazy DataFrame of the session, by default the active one."""
         require("to_df", "spark", "pyspark")
         from windrow.spark import bounded
-        from windrow.spark.given_session import session_of
+        from windrow.spark.given_session import is_case_sensitive, session_of
         from windrow.spark.runtime import bounded_observation
 
-        rows = self.rows_on(session_of(spark), needed_columns(query), query.time)
+        session = session_of(spark)
+        check_result_names(query, is_case_sensitive=is_case_sensitive(session))
+        rows = self.rows_on(session, needed_columns(query), query.time)
         observed = bounded_observation(observation)
         return bounded.to_df(query, rows, pattern, ordered=ordered, observation=observed)
 

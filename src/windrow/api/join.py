@@ -123,7 +123,7 @@ def join(
         how=how_of(how),
         prefixes=prefixes_of(prefixes),
     )
-    check(query, is_case_sensitive=sources[0].is_case_sensitive)
+    check(query, is_case_sensitive=all(source.is_case_sensitive for source in sources))
     made = Join(
         (sources[0], sources[1]), query, layout, degree, partitions, strategy, rates_of(rates)
     )
@@ -274,9 +274,11 @@ class Join:
 
     def _on_spark(self, spark: SparkSession | None) -> tuple[SparkSession, Sides]:
         """The session, and both sides as rows in it."""
-        from windrow.spark.given_session import check_session, session_of
+        from windrow.engine.joins.checks import check_names
+        from windrow.spark.given_session import check_session, is_case_sensitive, session_of
 
         session = self._session or session_of(spark)
+        check_names(self.query, is_case_sensitive=is_case_sensitive(session))
         left, right = (self._rows(side, session) for side in (0, 1))
         for rows in (left, right):
             check_session(spark, rows)

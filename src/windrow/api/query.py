@@ -343,8 +343,8 @@ class Query:
         from windrow.api.checks import check_columns, check_hot_keys, check_result_names
 
         query = self.window_query()
-        check_result_names(query, is_case_sensitive=self.source.is_case_sensitive)
         check_columns(query)
+        check_result_names(query, is_case_sensitive=self.source.is_case_sensitive)
         if self.pattern is not None:
             check_pattern(self.pattern, self.model, self.computation)
         check_hot_keys(query, self.pattern)

@@ -105,6 +105,8 @@ def _way_in(data: object) -> str:
         return "files are read by wr.scan(path), Spark's tables by spark.table(name)."
     if isinstance(data, list):
         return "rows become a table with pyarrow.Table.from_pylist(rows)."
+    if type(data).__name__ == "RecordBatchReader":
+        return "its rows can be read only once: take them into memory with reader.read_all()."
     return "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df)."
 
 

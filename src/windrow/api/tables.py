@@ -14,7 +14,9 @@ from windrow.api.missteps import warn_of_unit_of_values
 from windrow.core.errors import WindrowError
 from windrow.core.names import check_names
 from windrow.engine.columns.ddl import type_name
+from windrow.engine.columns.held import as_schema
 from windrow.engine.datasets.steps import table_steps
+from windrow.engine.datasets.types import taken_type
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.decision import Decision
@@ -23,14 +25,15 @@ from windrow.planner.decision import Decision
 class TableSource:
     """A table in memory: its queries run in process."""
 
-    is_case_sensitive = False
+    is_case_sensitive = True
     is_stream = False
     session = None
 
     def __init__(self, table: pa.Table) -> None:
-        check_names(table.schema.names, is_case_sensitive=True)
-        self.table = table
-        self.types = {f.name: type_name(f.type) for f in table.schema}
+        check_names(table.schema.names, is_case_sensitive=self.is_case_sensitive)
+        fields = [field.with_type(taken_type(field.type)) for field in table.schema]
+        self.table = as_schema(table, pa.schema(fields, table.schema.metadata))
+        self.types = {f.name: type_name(f.type) for f in self.table.schema}
 
     @property
     def schema(self) -> pa.Schema:

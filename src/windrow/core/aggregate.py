@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from windrow.core.decimals import wide_decimals
 from windrow.core.errors import WindrowError
 
 In = TypeVar("In")
@@ -78,9 +79,12 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The constructor's arguments that are not columns and differ from their defaults."""
-        held = vars(self)
-        found = {}
+        """The constructor's arguments that are not columns and differ from their defaults.
+
+        So is the type of the result, if it is this aggregate's own and not that of its class.
+        """
+        held = {**_in_slots(self), **vars(self)}
+        found = {"returns": held["returns"]} if "returns" in held else {}
         for name, parameter in signature(type(self).__init__).parameters.items():
             value = held.get(name, held.get(f"_{name}", parameter.default))
             if name != "columns" and _plain(value) != _plain(parameter.default):
@@ -147,15 +151,16 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
 
     def over(self, values: Iterable[Any]) -> Out | None:
         """The result over the values of one window, oldest first, computed by the definition."""
-        partials = [
-            self.lift(self.at(position, value))
-            for position, value in enumerate(values)
-            if not (self.skips_nulls and _has_null(value))
-        ]
-        if not partials:
-            empty: Out | None = self.empty
-            return empty
-        return self.lower(self.combine_all(partials))
+        with wide_decimals():
+            partials = [
+                self.lift(self.at(position, value))
+                for position, value in enumerate(values)
+                if not (self.skips_nulls and _has_null(value))
+            ]
+            if not partials:
+                empty: Out | None = self.empty
+                return empty
+            return self.lower(self.combine_all(partials))
 
     def at(self, position: int, value: Any) -> Any:
         """The argument of ``lift`` for a row at ``position`` of its key."""
@@ -192,6 +197,13 @@ class Idempotent(Aggregate[In, Partial, Out]):
     Two overlapping runs can then cover a window. With a table of runs whose lengths are powers of
     two, each window takes one ``combine``, in any order and of any length.
     """
+
+
+def _in_slots(value: object) -> dict[str, Any]:
+    """The attributes that are in slots of the value's class, by name."""
+    declared = [vars(c).get("__slots__", ()) for c in type(value).__mro__]
+    names = [n for slots in declared for n in ([slots] if isinstance(slots, str) else slots)]
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 
 def _has_null(value: object) -> bool:

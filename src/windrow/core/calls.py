@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from typing import ParamSpec, TypeVar
 
 from windrow.core.errors import WindrowError, near_names
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 def checks_call(function: Callable[P, R]) -> Callable[P, R]:
@@ -24,6 +25,27 @@ def checks_call(function: Callable[P, R]) -> Callable[P, R]:
     windrow.core.errors.WindrowError: scale is called as scale(column, by=2); got a call with a \
 missing argument: 'column'.
     """
+    return _checked(function, function.__name__)
+
+
+def checks_construction(made: type[T]) -> type[T]:
+    """Refuse the same of the constructor of a class.
+
+    >>> @checks_construction
+    ... class Scale:
+    ...     def __init__(self, by, origin=0): ...
+    >>> Scale(2, origins=1)
+    Traceback (most recent call last):
+        ...
+    windrow.core.errors.WindrowError: Scale is called as Scale(by, origin=0); got a call with an \
+unexpected keyword argument 'origins'.
+    Hint: did you mean one of these arguments: ['origin']?
+    """
+    made.__init__ = _checked(made.__init__, made.__name__)  # type: ignore[method-assign]
+    return made
+
+
+def _checked(function: Callable[P, R], name: str) -> Callable[P, R]:
     expected = signature(function)
 
     @wraps(function)
@@ -34,7 +56,7 @@ missing argument: 'column'.
             named = [n for n in expected.parameters if n not in ("self", "/")]
             unknown = [k for k in kwargs if k not in named]
             raise WindrowError(
-                f"{function.__name__} is called as {_written(function)}",
+                f"{name} is called as {_written(expected, name)}",
                 f"a call with {_reason(e)}",
                 near_names(unknown[0], named, "arguments") if unknown and named else None,
             ) from None
@@ -50,13 +72,12 @@ def _reason(error: TypeError) -> str:
     )
 
 
-def _written(function: Callable[..., object]) -> str:
+def _written(given: Signature, name: str) -> str:
     """The call as a user writes it, without types."""
-    given = signature(function)
     parameters = [
         p.replace(annotation=Parameter.empty)
         for name, p in given.parameters.items()
         if name != "self"
     ]
     bare = given.replace(parameters=parameters, return_annotation=given.empty)
-    return f"{function.__name__}{bare}"
+    return f"{name}{bare}"

@@ -102,6 +102,41 @@ def aggregate(function: Aggregate[Any, Any, Any], rows: Iterable[Row]) -> Any:
     return function.over(tuple(row[c] for c in columns) for row in rows)
 
 
+def watermarks(
+    batches: Sequence[Iterable[Row]], time: str, delay: Duration = 0, *, of_own: bool = False
+) -> list[float]:
+    """W(N), the watermark that each batch of a stream moves to; -inf if there is none yet.
+
+    W(N) = the greatest time in batches 0 to N-1, less the delay, in whole milliseconds. For a
+    watermark of a query's own, it is the greatest time in batches 0 to N.
+    """
+    found = []
+    for n in range(len(batches)):
+        known = batches[: n + 1 if of_own else n]
+        times = [instant(row[time]) for rows in known for row in rows if row[time] is not None]
+        found.append(_final_watermark(times, microseconds(delay)))
+    return [max(found[: n + 1]) for n in range(len(found))]
+
+
+def late_rows(
+    batches: Sequence[Iterable[Row]], time: str, delay: Duration = 0, *, of_own: bool = False
+) -> list[list[Row]]:
+    """The late rows of each batch: in batch N, those whose time is less than W(N-1).
+
+    >>> batches = [[5_000, 9_000], [12_000, 6_000], [8_000, 6_000]]
+    >>> stream = [[{"t": t} for t in batch] for batch in batches]
+    >>> late_rows(stream, "t", "2 ms")
+    [[], [], [{'t': 6000}]]
+    >>> late_rows(stream, "t", "2 ms", of_own=True)
+    [[], [{'t': 6000}], [{'t': 8000}, {'t': 6000}]]
+    """
+    before = [-math.inf, *watermarks(batches, time, delay, of_own=of_own)]
+    return [
+        [row for row in rows if row[time] is not None and instant(row[time]) < mark]
+        for rows, mark in zip(batches, before, strict=False)
+    ]
+
+
 def join(
     left: Sequence[Row],
     right: Sequence[Row],

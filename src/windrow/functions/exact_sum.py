@@ -6,10 +6,8 @@ import math
 from decimal import Context, Decimal
 from typing import Any
 
-DECIMAL_DIGITS = 128
-"""The digits that Decimals are computed with, whatever the context of the thread.
+from windrow.core.decimals import DECIMAL_DIGITS
 
-Enough for sums of products of two 38-digit columns over any number of tuples."""
 Total = Any
 """An int or a Decimal, or ``(sum, lost)`` of floats."""
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Invertible
 from windrow.core.calls import checks_call
+from windrow.core.decimals import DECIMAL_DIGITS
 from windrow.functions.columnar import Values
-from windrow.functions.exact_sum import DECIMAL_DIGITS, Total, added, lifted, negated, total
+from windrow.functions.exact_sum import Total, added, lifted, negated, total
 from windrow.functions.reducible import Reducible, Reduction
 from windrow.functions.sum import or_overflow
 from windrow.functions.types import MOST_DIGITS, decimal_digits, decimal_type, require_numeric

@@ -101,8 +101,16 @@ def rank_values(values: Column) -> tuple[Positions, Column]:
 
 def _rank_integers(values: Column, low: int, high: int) -> tuple[Positions, Column]:
     """The same for integers from low to high, which are marked instead of sorted."""
-    above = values - low
     is_there = np.zeros(high - low + 1, np.bool_)
-    is_there[above] = True
-    ranks = np.cumsum(is_there) - 1
-    return ranks[above], np.flatnonzero(is_there) + low
+    ranks = np.empty(len(values), np.int64)
+    _rank_marked(values, low, is_there, ranks)
+    return ranks, np.flatnonzero(is_there) + low
+
+
+@compiled
+def _rank_marked(values: Column, low: int, is_there: Column, ranks: Positions) -> None:
+    for i in range(values.shape[0]):
+        is_there[values[i] - low] = True
+    numbers = np.cumsum(is_there) - 1
+    for i in range(values.shape[0]):
+        ranks[i] = numbers[values[i] - low]

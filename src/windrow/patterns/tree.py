@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
+from windrow.core.calls import checks_construction
 from windrow.core.checks import one_of, positive_count, positive_workers, whole
 from windrow.core.errors import WindrowError, received
 
@@ -21,11 +22,16 @@ class Pattern:
         return type(self).__name__
 
 
+@checks_construction
 @dataclass(frozen=True)
 class WinSeq(Pattern):
     """One worker computes every window."""
 
 
+_ALONE = WinSeq()
+
+
+@checks_construction
 @dataclass(frozen=True)
 class PaneFarm(Pattern):
     """``plq`` workers compute panes of gcd(length, slide), ``wlq`` workers windows over panes."""
@@ -40,6 +46,7 @@ class PaneFarm(Pattern):
         _check_level(self, self.level)
 
 
+@checks_construction
 @dataclass(frozen=True)
 class WinMapReduce(Pattern):
     """The rows of each window are dealt into ``map`` parts, which ``reduce`` workers combine."""
@@ -54,6 +61,7 @@ class WinMapReduce(Pattern):
         _check_level(self, self.level)
 
 
+@checks_construction
 @dataclass(frozen=True)
 class KeyFarm(Pattern):
     """Each key belongs to one of ``n`` workers; only ``hot_keys`` are split between windows.
@@ -64,7 +72,7 @@ class KeyFarm(Pattern):
     """
 
     n: int
-    inner: Pattern = field(default_factory=WinSeq)
+    inner: Pattern = _ALONE
     level: Level = field(default=2, kw_only=True)
     hot_keys: Collection[Any] = field(default=(), kw_only=True, hash=False)
     hot: WinFarm | None = field(default=None, kw_only=True)
@@ -85,6 +93,7 @@ class KeyFarm(Pattern):
         return f"{said}{split})"
 
 
+@checks_construction
 @dataclass(frozen=True)
 class WinFarm(Pattern):
     """Each window belongs to one of ``n`` workers, even among the windows of one key.
@@ -95,7 +104,7 @@ class WinFarm(Pattern):
     """
 
     n: int
-    inner: Pattern = field(default_factory=WinSeq)
+    inner: Pattern = _ALONE
     workers: Workers = "active"
     batch: int = field(default=1, kw_only=True)
     level: Level = field(default=2, kw_only=True)

@@ -70,6 +70,8 @@ def statistics_of(
     is_cheap = can_keep_panes(query) and is_told_by_time(query.model)
     if not isinstance(df, SplitRows) or not query.keys or resources.cores == 1 or is_cheap:
         return UNKNOWN
+    if df.given is not None and any(made.operations for made in df.given.made):
+        return UNKNOWN
     sources = df.scan.columns if df.given is None else df.given.sources
     names = dict(zip(df.columns, sources, strict=True))
     return sampled(query, df.scan, [p for split in df.splits for p in split.pieces], names)

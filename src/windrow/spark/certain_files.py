@@ -8,7 +8,7 @@ any of its rows is read, and the stream can go on from its checkpoint with Spark
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from windrow.core.errors import WindrowError
@@ -27,8 +27,11 @@ class CertainFiles:
 
     wanted: Wanted
 
-    def scan(self, scan: Scan, pieces: Sequence[FilePiece], names: Sequence[str]) -> Scan:
-        """The scan of a batch's files, which have these names in the folder of the stream."""
+    def scan(self, scan: Scan, pieces: Sequence[FilePiece], names: Iterable[str]) -> Scan:
+        """The scan of these pieces of a batch's files.
+
+        All files of the batch have these names in the folder of the stream.
+        """
         for name in names:
             self._check_folders(name)
         int96 = int96_of_certain(pieces, self.wanted)

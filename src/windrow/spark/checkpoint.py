@@ -8,14 +8,18 @@ gives no way to speak first. So this is a check to call before the start.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, cast
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from windrow.core.errors import WindrowError
 from windrow.engine.state.log import read_header, refuse_other_query
+from windrow.engine.state.mismatch import refuse_mismatch
+from windrow.spark.native_streams import IDENTITY
 from windrow.spark.settings import NATIVE_STREAMS
 from windrow.spark.stateful import BLOBS, HEADER
 
@@ -38,10 +42,36 @@ def refuse_other_checkpoint(spark: SparkSession, location: str, identity: dict[s
         if any(name == _NATIVE for name, _ in operators.values()):
             hint = f"start with a new one, or set {NATIVE_STREAMS} if it was true at its start."
         raise WindrowError(_FOREIGN, _names(operators), hint)
+    now = json.loads(json.dumps(identity))
+    headers = map(read_header, _headers(spark, location, ours))
+    _refuse_all(partial(refuse_other_query, header, now) for header in headers)
+
+
+def refuse_workers_checkpoint(spark: SparkSession, location: str, identity: dict[str, Any]) -> None:
+    """Raise unless the checkpoint is new or Spark's own aggregation has begun it for this query."""
+    if not has_commits(spark, location):
+        return
+    operators = operators_of(spark, location)
+    native = [id for id, (name, _) in operators.items() if name == _NATIVE]
+    if not native:
+        raise WindrowError(
+            "the checkpoint does not hold the state of Spark's own aggregation",
+            _names(operators),
+            f"start with a new one, or set {NATIVE_STREAMS} to false if it was so at its start.",
+        )
+    described = _native_identities(spark, location, native)
+    if not described:
+        raise WindrowError(_FOREIGN, _names(operators), "start with a new checkpoint location.")
+    now = json.loads(json.dumps(identity))
+    _refuse_all(partial(refuse_mismatch, was, now) for was in described)
+
+
+def _refuse_all(comparisons: Iterable[Callable[[], None]]) -> None:
+    """Raise the first error unless one comparison raises none, or there are none."""
     refused: WindrowError | None = None
-    for stored in _headers(spark, location, ours):
+    for compare in comparisons:
         try:
-            refuse_other_query(read_header(stored), json.loads(json.dumps(identity)))
+            compare()
         except WindrowError as error:
             refused = refused or error
         else:
@@ -50,20 +80,16 @@ def refuse_other_checkpoint(spark: SparkSession, location: str, identity: dict[s
         raise refused
 
 
-def refuse_workers_checkpoint(spark: SparkSession, location: str) -> None:
-    """Raise unless the checkpoint is new or holds the state of Spark's own aggregation.
-
-    Of which one it is, Spark finds out by the types of its keys and values.
-    """
-    if not has_commits(spark, location):
-        return
-    operators = operators_of(spark, location)
-    if all(name != _NATIVE for name, _ in operators.values()):
-        raise WindrowError(
-            "the checkpoint does not hold the state of Spark's own aggregation",
-            _names(operators),
-            f"start with a new one, or set {NATIVE_STREAMS} to false if it was so at its start.",
-        )
+def _native_identities(
+    spark: SparkSession, location: str, operators: list[int]
+) -> list[dict[str, Any]]:
+    """The queries of Windrow that these aggregations of Spark have begun the checkpoint for."""
+    found = []
+    for operator in operators:
+        state = spark.read.format("statestore").option("operatorId", operator).load(location)
+        keys = cast(StructType, state.schema["key"].dataType)
+        found += [json.loads(f.metadata[IDENTITY]) for f in keys if IDENTITY in f.metadata]
+    return found
 
 
 def _names(operators: dict[int, tuple[str, set[str]]]) -> str:

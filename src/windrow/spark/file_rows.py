@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -11,7 +12,8 @@ from pyspark.sql import functions as F
 
 from windrow.engine.datasets.folder import Folder
 from windrow.engine.datasets.scan import Scan
-from windrow.engine.datasets.splits import Split, most_splits, splits_of
+from windrow.engine.datasets.shares import ToldFile, share_of
+from windrow.engine.datasets.splits import Split
 from windrow.spark.certain_files import CertainFiles
 from windrow.spark.cores import cores_of
 from windrow.spark.marks import with_sparks_watermark
@@ -25,8 +27,6 @@ NAMES = {
     "content": "binary",
 }
 """What Spark tells about files of any format. The content is read only if it is asked for."""
-_PLANNED = "slot int, split binary"
-_PLANNED_SCHEMA = pa.schema([("slot", pa.int32()), ("split", pa.binary())])
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class FileRows(ScannedRows):
     """The rows of the files that appear in a folder.
 
     Spark's file source finds the files and keeps the names of those that it has given in the
-    checkpoint, so every file is read once. One task divides the files of a batch, the oldest first,
-    into splits of equal size. Each split goes to a task that reads its rows.
+    checkpoint, so every file is read once. Each task is told all files of a batch and reads its own
+    share of them. There is one task per core: with small batches, a task costs more than its rows.
     """
 
     folder: Folder
@@ -59,12 +59,12 @@ class FileRows(ScannedRows):
         return f"files in {self.address}{most}: {columns}; tasks read with PyArrow"
 
     def mapInArrow(self, function: MapBatches, schema: str) -> DataFrame:
-        """What the function makes of each split's rows; partitions are in order of arrival."""
-        cores = cores_of(self.sparkSession)
-        names = self._names().coalesce(1)
-        plan = PlanSplits(self.folder, self.scan, cores, self.admits)
-        placed = names.mapInArrow(plan, _PLANNED).repartition(most_splits(cores), "slot")
-        return placed.mapInArrow(ReadPlanned(function, self.handing), schema)
+        """What the function makes of each task's rows; partitions are in order of arrival."""
+        tasks = cores_of(self.sparkSession)
+        slots = F.explode(F.array(*map(F.lit, slots_in_order(tasks)))).alias("slot")
+        told = self._names().coalesce(1).select(slots, "path", "length", "changed")
+        read = ReadShare(self.folder, self.scan, tasks, function, self.handing, self.admits)
+        return told.repartition(tasks, "slot").mapInArrow(read, schema)
 
     def watermarked(self, packed: DataFrame, delay: int, side: int = 0) -> DataFrame:
         """What an intake has packed of the rows, with their watermark.
@@ -77,48 +77,42 @@ class FileRows(ScannedRows):
         return with_sparks_watermark(packed, greatest, own).select(*packed.columns)
 
     def _names(self) -> DataFrame:
-        """The files of a batch, with the times of their last change."""
+        """The files of a batch, with their sizes and the times of their last change."""
         reader = self.sparkSession.readStream.format("binaryFile")
         reader = reader.schema(", ".join(f"{name} {kind}" for name, kind in NAMES.items()))
         files = reader.options(**self.options).load(self.address)
-        return files.select(F.unix_micros("modificationTime").alias("changed"), "path")
+        return files.select("path", "length", F.unix_millis("modificationTime").alias("changed"))
 
 
 @dataclass(frozen=True)
-class PlanSplits:
-    """Divides the files of a batch into splits, one for each partition behind it."""
+class ReadShare:
+    """Reads the share of a batch's files that is a task's own, and hands the rows to a function.
+
+    Every task is told all files. It takes the oldest first.
+    """
 
     folder: Folder
     scan: Scan
-    cores: int
+    tasks: int
+    function: MapBatches
+    handing: Handing | None = None
     admits: CertainFiles | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = [row for batch in batches for row in batch.to_pylist()]
         rows.sort(key=lambda row: (row["changed"], row["path"]))
-        names = [self.folder.name_of(row["path"]) for row in rows]
-        pieces = self.folder.pieces(names)
-        scan = self.scan if self.admits is None else self.admits.scan(self.scan, pieces, names)
-        slots = slots_in_order(most_splits(self.cores))
-        splits = splits_of(scan, pieces, self.cores) if pieces else []
-        # Behind the exchange, partitions are in the order of splits. A last one may be too many.
-        slots += slots[-1:] * (len(splits) - len(slots))
-        yield pa.record_batch(
-            [
-                pa.array(slots[: len(splits)], pa.int32()),
-                pa.array([split.pack() for split in splits], pa.binary()),
-            ],
-            schema=_PLANNED_SCHEMA,
-        )
+        return self.function(handed(self._splits(rows), self.handing))
 
-
-@dataclass(frozen=True)
-class ReadPlanned:
-    """Reads the splits that a task is given, and hands their rows to a function."""
-
-    function: MapBatches
-    handing: Handing | None = None
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        packed = (split for batch in batches for split in batch.column(1).to_pylist())
-        return self.function(handed(map(Split.unpack, packed), self.handing))
+    def _splits(self, rows: list[dict[str, Any]]) -> Iterator[Split]:
+        if not rows:
+            return
+        number = slots_in_order(self.tasks).index(rows[0]["slot"])
+        files = [
+            ToldFile(self.folder.name_of(row["path"]), row["length"], row["changed"])
+            for row in rows
+        ]
+        pieces = share_of(self.scan, self.folder, files, number, self.tasks)
+        scan = self.scan
+        if self.admits is not None:
+            scan = self.admits.scan(scan, pieces, [file.name for file in files])
+        yield Split(scan, tuple(pieces))

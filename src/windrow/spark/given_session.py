@@ -31,6 +31,11 @@ def session_of(spark: object) -> SparkSession:
     return active
 
 
+def is_case_sensitive(spark: SparkSession) -> bool:
+    """Whether names that differ in case only are two columns in this session."""
+    return str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+
+
 def checked_session(spark: Any, step: str, hint: str | None = None) -> SparkSession:
     """The session, classic or Connect: their classes have nothing in common but their name."""
     kind = type(spark)

@@ -12,10 +12,12 @@ from windrow.engine.columns.control import TIME
 from windrow.engine.joins.intake import join_tuples
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.stages.nodes import Stages
+from windrow.spark.checkpoint import refuse_other_checkpoint
 from windrow.spark.file_rows import FileRows
 from windrow.spark.intake import Intake
 from windrow.spark.marks import marked, with_watermark
 from windrow.spark.plans import check_metrics
+from windrow.spark.refusals import explained
 from windrow.spark.results import Results
 from windrow.spark.rows import column
 from windrow.spark.runtime import (
@@ -80,9 +82,10 @@ def stream_join(
     at_start = next((p for p in packed if not p.isStreaming), None)
     both = streams[0] if len(streams) == 1 else streams[0].unionAll(streams[1])
     schema = marked(_schema(query, sides), query.result_lags(), watermark)
-    return StreamRuntime(plan, identity, watermark).run(
+    results = StreamRuntime(plan, identity, watermark).run(
         both, Results(query.output_schema()), schema, metrics, at_start=at_start
     )
+    return explained(results, metrics, partial(refuse_other_checkpoint, identity=identity))
 
 
 def _packed(

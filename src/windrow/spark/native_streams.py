@@ -5,12 +5,18 @@ before the watermark of the batch before. Spark knows a window by a column of it
 Spark's mark, and takes the window as over once the watermark has reached that column. So here it is
 the window's end that rows are grouped by. What Spark does otherwise is why this is no default: it
 counts the late groups of a batch, not the late rows, and its first watermark is at 1970.
+
+Of a query, Spark compares nothing with a checkpoint but the types of keys and of values. So the
+values have columns whose types are a digest of the query, and nothing else: they are always null.
+The query as data is in the metadata of the window's end, for ``check_checkpoint`` to read.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -21,9 +27,12 @@ from windrow.core.computation import Aggregation
 from windrow.core.models import IntervalWindow
 from windrow.engine.intake import needed_columns
 from windrow.engine.stages.traffic import in_order
+from windrow.engine.state.identity import describe
+from windrow.engine.state.mismatch import digest
 from windrow.engine.window_query import WindowQuery
 from windrow.functions.mergeable import Mergeable
 from windrow.functions.reducible import Reducible
+from windrow.patterns import WinSeq
 from windrow.spark import native
 from windrow.spark.marks import LAG, SPARKS, WATERMARK, lag_of, marked, with_watermark
 from windrow.spark.plans import nodes_of, watermarks_of
@@ -32,6 +41,13 @@ from windrow.spark.settings import NATIVE_STREAMS
 from windrow.spark.watermark import Watermark
 
 _END = "windrow.end"
+IDENTITY = "windrow.query"
+"""The metadata of the window's end that describe the query."""
+_DIGITS = 18
+"""The most digits of a decimal that Spark keeps in eight bytes."""
+_KINDS = [(p, s) for p in range(1, _DIGITS + 1) for s in range(p + 1)]
+_MARKS = 3
+"""So many columns tell queries apart: one of seven million has the types of another."""
 _STATELESS = frozenset(
     [
         "Project", "Filter", "SubqueryAlias", "View", "Union", "EventTimeWatermark",
@@ -83,6 +99,22 @@ def _has_sparks_watermark(query: WindowQuery, df: DataFrame) -> bool:
     return depth == 1 and lag_of(field) == 0 and LAG not in field.metadata
 
 
+def identity_of(query: WindowQuery) -> dict[str, Any]:
+    """What the state that Spark keeps depends on, as data; no pattern shares it out."""
+    return {n: v for n, v in describe(query, WinSeq()).items() if n != "pattern"}
+
+
+def _digest_columns(identity: dict[str, Any]) -> list[Column]:
+    """Null columns whose types depend on the identity."""
+    rest, columns = digest(identity), []
+    for number in range(_MARKS):
+        rest, at = divmod(rest, len(_KINDS))
+        precision, scale = _KINDS[at]
+        null = F.lit(None).cast(f"decimal({precision},{scale})")
+        columns.append(F.max(null).alias(f"windrow.mark{number}"))
+    return columns
+
+
 def windows(query: WindowQuery, df: DataFrame, metrics: str, *, ordered: bool) -> DataFrame:
     """The results; the observed metrics count the rows without a time as dropped."""
     model = query.model
@@ -100,10 +132,15 @@ def windows(query: WindowQuery, df: DataFrame, metrics: str, *, ordered: bool) -
     if model.slide > model.length:
         placed = placed.filter(past < model.length)
     end = F.timestamp_micros(time - past + model.length)
-    marked_end = end.alias(_END, metadata={SPARKS: query.delay // 1000})
+    identity = identity_of(query)
+    metadata = {SPARKS: query.delay // 1000, IDENTITY: json.dumps(identity)}
+    marked_end = end.alias(_END, metadata=metadata)
     keys = [column(k) for k in query.keys]
     grouped = placed.select(*needed, marked_end).groupBy(*keys, column(_END))
-    found = grouped.agg(*native.function_columns(query))
+    found = grouped.agg(*native.function_columns(query), *_digest_columns(identity))
+    for number in range(_MARKS):
+        # Spark leaves out what nothing refers to.
+        found = found.filter(column(f"windrow.mark{number}").isNull())
     since = F.unix_micros(column(_END)) - (model.length + model.origin)
     return _results(query, found.select(*keys, *native.window_columns(query, since)), df, ordered)
 

@@ -25,6 +25,7 @@ from windrow.engine.datasets.scan import Scan
 from windrow.engine.datasets.splits import splits_of
 from windrow.spark.arrow_types import arrow_type
 from windrow.spark.cores import cores_of
+from windrow.spark.made_columns import Made
 from windrow.spark.master import is_connect
 from windrow.spark.plain_filters import FilterTranslator, NotPlain, all_of, items
 from windrow.spark.relation_files import dataset_of
@@ -125,12 +126,12 @@ def _rows(plan: ScanPlan, selected: DataFrame) -> SplitRows:
     int96 = int96_of_certain([p for p in pieces if isinstance(p, FilePiece)], wanted)
     if isinstance(int96, str):
         raise NotPlain(int96)
-    scan = Scan(declared, tuple(dict.fromkeys(read.given)), condition).with_int96(int96)
+    scan = Scan(declared, read.sources, condition).with_int96(int96)
     if condition is not None and int96 & read.of_filters:
         again = FilterTranslator(plan.names, scan.declared)
         scan = replace(scan, filter=all_of([again.translated(c) for c in plan.conditions]))
     splits = tuple(splits_of(scan, pieces, cores_of(spark)))
-    given = Given(tuple(read.given), selected.schema)
+    given = Given(read.given, selected.schema)
     return SplitRows(spark, scan, splits, selected, given=given)
 
 
@@ -139,23 +140,28 @@ class ColumnsRead:
     """The columns that a plan reads of its files, and its conditions as a filter."""
 
     declared: pa.Schema
-    given: list[str]
+    given: tuple[Made, ...]
     of_filters: set[str]
     condition: ds.Expression | None
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns that what is given is made of."""
+        return tuple(dict.fromkeys(made.source for made in self.given))
+
+    @property
     def names(self) -> list[str]:
-        return list(dict.fromkeys([*self.given, *self.of_filters]))
+        return list(dict.fromkeys([*self.sources, *self.of_filters]))
 
 
 def columns_read(plan: ScanPlan, of_files: StructType, of_folders: StructType) -> ColumnsRead:
     """What a plan reads; raises if a column or a condition is not certain."""
     declared = _declared_columns(of_files, of_folders)
-    given = [plan.names[number] for number in plan.given]
     filters = FilterTranslator(plan.names, declared)
-    _check_columns(given, of_files, of_folders, declared)
+    sources = [made.source for made in plan.given]
+    _check_columns(sources, of_files, of_folders, declared)
     condition = all_of([filters.translated(c) for c in plan.conditions])
-    read = ColumnsRead(declared, given, filters.columns, condition)
+    read = ColumnsRead(declared, tuple(plan.given), filters.columns, condition)
     _check_columns(read.names, of_files, of_folders, declared)
     return read
 

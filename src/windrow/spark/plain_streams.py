@@ -121,6 +121,8 @@ def _rows(plan: ScanPlan, selected: DataFrame, delay: int | None) -> FileRows:
     )
     read = columns_read(plan, of_files, of_folders)
     declared, condition = read.declared, read.condition
+    if texts := [made.operations[-1].text for made in read.given if made.operations]:
+        raise NotPlain(f"only Spark computes {texts[0]} of a stream")
     if any(pa.types.is_timestamp(declared.field(name).type) for name in read.of_filters):
         raise NotPlain("a filter has a timestamp, which files may have in two forms")
     folders_read = [declared.field(name) for name in folders if name in read.names]
@@ -137,13 +139,13 @@ def _rows(plan: ScanPlan, selected: DataFrame, delay: int | None) -> FileRows:
     options = {n: v for n, v in _options(source).items() if n.lower() in _LISTING}
     return FileRows(
         spark,
-        Scan(declared, tuple(dict.fromkeys(read.given)), condition),
+        Scan(declared, read.sources, condition),
         Folder(fs.LocalFileSystem(), path, ds.ParquetFileFormat(), hive),
         address,
         options,
         CertainFiles(wanted),
         delay,
-        given=Given(tuple(read.given), selected.schema),
+        given=Given(read.given, selected.schema),
     )
 
 

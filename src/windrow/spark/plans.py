@@ -17,6 +17,10 @@ _METRICS = re.compile(r" (.+?), \[.*\], (\d+)$")
 """The name of observed metrics, and the number of the DataFrame they belong to."""
 
 
+Metrics = tuple[str, str]
+"""The name of observed metrics, and the number of their DataFrame, which no other has."""
+
+
 @dataclass(frozen=True)
 class Node:
     """A node of a plan; its children follow it, one level deeper."""
@@ -60,14 +64,24 @@ def watermarks_of(df: DataFrame) -> int:
     return most
 
 
+def metrics_of(df: DataFrame) -> list[Metrics]:
+    """The observed metrics on the way to the rows, the last ones first."""
+    return _metrics(nodes_of(df))
+
+
+def metrics_in(text: str) -> list[Metrics]:
+    """The same in a plan that is given as text."""
+    return _metrics(nodes_in(text))
+
+
+def _metrics(nodes: Iterator[Node]) -> list[Metrics]:
+    given = [node.arguments for node in nodes if node.name == "CollectMetrics"]
+    return [(m[1], m[2]) for arguments in given if (m := _METRICS.match(arguments))]
+
+
 def check_metrics(name: str, *dfs: DataFrame) -> None:
     """Refuse a name of metrics that another query has: Spark wants each name once in a stream."""
-    found = {
-        m.groups()
-        for df in dfs
-        for node in nodes_of(df)
-        if node.name == "CollectMetrics" and (m := _METRICS.match(node.arguments))
-    }
+    found = {metrics for df in dfs for metrics in metrics_of(df)}
     taken = [name, *(other for other, _ in found)]
     twice = next((each for each in taken if taken.count(each) > 1), None)
     if twice is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from windrow.spark.made_columns import Made, operation_of
 from windrow.spark.plain_filters import NotPlain, children, items, kind_of
 
 RELATIONS = frozenset(["LogicalRelation", "StreamingRelation"])
@@ -31,8 +32,10 @@ class ScanPlan:
     relation: Any
     names: dict[int, str]
     """The column in the files of each attribute, by its number."""
-    given: list[int] = field(default_factory=list)
-    """The attributes that the plan gives, in order."""
+    given: list[Made] = field(default_factory=list)
+    """The columns that the plan gives, in order."""
+    made: dict[int, Made] = field(default_factory=dict)
+    """The attributes that are made of columns of the files."""
     conditions: list[Any] = field(default_factory=list)
     has_watermark: bool = False
 
@@ -42,7 +45,7 @@ class ScanPlan:
         if kind in RELATIONS:
             attributes = items(node.output())
             names = {a.exprId().id(): a.name() for a in attributes}
-            return ScanPlan(node, names, list(names))
+            return ScanPlan(node, names, [Made(name) for name in names.values()])
         if kind not in ("Project", "Filter", _WATERMARK):
             raise NotPlain(f"the DataFrame is not a plain scan but has {_words(node)}")
         plan = ScanPlan.of(inner[0])
@@ -55,21 +58,30 @@ class ScanPlan:
                 raise NotPlain("a filter of the event time comes behind the watermark")
             plan.conditions.append(node.condition())
             return plan
-        plan.given = [plan._attribute(expression) for expression in items(node.projectList())]
+        plan.given = [plan._column(expression) for expression in items(node.projectList())]
         return plan
 
-    def _attribute(self, expression: Any) -> int:
-        """The number of a column of the files, maybe under another name."""
+    def _column(self, expression: Any) -> Made:
+        """A column of the files, maybe under another name, or one that is made of it."""
         is_renamed = kind_of(expression) == "Alias"
-        source = children(expression)[0] if is_renamed else expression
-        name = None
-        if kind_of(source) == "AttributeReference":
-            name = self.names.get(source.exprId().id())
-        if name is None:
-            raise NotPlain(f"only Spark computes {expression.sql()}")
+        found = self._made(children(expression)[0] if is_renamed else expression)
         number: int = expression.exprId().id()
-        self.names[number] = name
-        return number
+        if found.operations:
+            self.made[number] = found
+        else:
+            self.names[number] = found.source
+        return found
+
+    def _made(self, expression: Any) -> Made:
+        """What an expression makes of a column of the files."""
+        if kind_of(expression) == "AttributeReference":
+            number = expression.exprId().id()
+            if number in self.names:
+                return Made(self.names[number])
+            if number in self.made:
+                return self.made[number]
+        operation, column = operation_of(expression)
+        return self._made(column).then(operation)
 
 
 def _words(node: Any) -> str:

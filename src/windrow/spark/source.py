@@ -17,13 +17,13 @@ from windrow.engine.joins.attributes import COLLATION
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.decision import Decision
-from windrow.spark import bounded, streaming
+from windrow.spark import bounded, native_streams, streaming
 from windrow.spark.arrow_types import arrow_schema
 from windrow.spark.checkpoint import refuse_other_checkpoint, refuse_workers_checkpoint
 from windrow.spark.cores import cores_of
 from windrow.spark.explain import decision_of
 from windrow.spark.file_rows import FileRows
-from windrow.spark.given_session import check_session
+from windrow.spark.given_session import check_session, is_case_sensitive
 from windrow.spark.readers import reading_of, scan_of
 from windrow.spark.rows import column as column_named
 from windrow.spark.rows import type_name_of
@@ -63,8 +63,7 @@ class DataFrameSource:
         """The source over a DataFrame, classic or Connect, else None."""
         if not isinstance(data, DataFrame):
             return None
-        setting = data.sparkSession.conf.get("spark.sql.caseSensitive", "false")
-        return DataFrameSource(data, str(setting).lower() == "true")
+        return DataFrameSource(data, is_case_sensitive(data.sparkSession))
 
     def collect(
         self, query: WindowQuery, pattern: Pattern | None, *, ordered: bool, threads: int | None
@@ -97,7 +96,8 @@ class DataFrameSource:
             rule = "only a streaming query has a checkpoint"
             raise WindrowError(rule, "a bounded DataFrame", "call to_df() without this check.")
         if streaming.plan(query, self.df, pattern).choice.native:
-            refuse_workers_checkpoint(self.df.sparkSession, location)
+            own = native_streams.identity_of(query)
+            refuse_workers_checkpoint(self.df.sparkSession, location, own)
             return
         identity = streaming.identity_of(query, self.df, pattern)
         refuse_other_checkpoint(self.df.sparkSession, location, identity)

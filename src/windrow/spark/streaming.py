@@ -24,6 +24,7 @@ from windrow.planner.choice import Choice, choose
 from windrow.planner.plans import STREAM_WORKERS, Resources
 from windrow.spark import native_streams
 from windrow.spark.bounded import Lowering
+from windrow.spark.checkpoint import refuse_other_checkpoint, refuse_workers_checkpoint
 from windrow.spark.cores import cores_of
 from windrow.spark.file_rows import FileRows
 from windrow.spark.idleness import Idleness
@@ -31,6 +32,7 @@ from windrow.spark.intake import ClockIntake, Intake
 from windrow.spark.marks import marked, with_watermark
 from windrow.spark.packed import PACKED, Exchange
 from windrow.spark.plans import check_metrics
+from windrow.spark.refusals import explained
 from windrow.spark.results import Results
 from windrow.spark.rows import result_fields, schema_of, time_of, tuples
 from windrow.spark.runtime import METRICS, StreamRuntime
@@ -68,7 +70,9 @@ def to_df(
     if lowering.choice.native and isinstance(df, DataFrame):
         partitions = partitions_for(STREAM_WORKERS, cores_of(df.sparkSession))
         make_ready_for_streams(df.sparkSession, partitions)
-        return native_streams.windows(query, df, metrics, ordered=ordered)
+        found = native_streams.windows(query, df, metrics, ordered=ordered)
+        own = native_streams.identity_of(query)
+        return explained(found, metrics, partial(refuse_workers_checkpoint, identity=own))
     if query.time is not None:
         watermark = Watermark()
         if isinstance(df, DataFrame):
@@ -83,13 +87,14 @@ def to_df(
     identity = _identity(query, lowering)
     fields = result_fields(query)
     is_told = watermark is not None and bool(watermark.own)
-    return StreamRuntime(stages, identity, watermark, idleness).run(
+    results = StreamRuntime(stages, identity, watermark, idleness).run(
         _packed(query, stages, rows, is_told),
         Results(fields),
         marked(schema_of(query, fields, df), query.result_lags(), watermark),
         metrics,
         query if ordered else None,
     )
+    return explained(results, metrics, partial(refuse_other_checkpoint, identity=identity))
 
 
 def identity_of(

@@ -6,8 +6,11 @@ the query is built, whatever is wrong with them.
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import inspect
 import math
+import pickle
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -235,7 +238,30 @@ CHECKED: dict[str, Callable[..., Any]] = {
     **{name: getattr(wf, name) for name in wf.__all__},
     **{
         name: getattr(wr, name)
-        for name in ("stream", "join", "equi", "theta", "local_spark", "configure", "tune")
+        for name in (
+            "stream",
+            "scan",
+            "scan_stream",
+            "join",
+            "equi",
+            "theta",
+            "band",
+            "local_spark",
+            "configure",
+            "tune",
+            "CountWindow",
+            "TimeWindow",
+            "SlideByTupleWindow",
+            "SlideByTimeWindow",
+            "SessionWindow",
+            "LandmarkWindow",
+            "DeltaWindow",
+            "WinSeq",
+            "KeyFarm",
+            "WinFarm",
+            "PaneFarm",
+            "WinMapReduce",
+        )
     },
     **{
         name: getattr(COUNTED, name)
@@ -270,8 +296,21 @@ def test_missing_superfluous_and_unknown_arguments_are_refused(name: str) -> Non
             call()
     with pytest.raises(wr.WindrowError):
         call(*"abcdefgh", wrong=1)
-    with pytest.raises(wr.WindrowError):
-        call(wrong=1)
+    if name != "band":  # its keywords are columns
+        with pytest.raises(wr.WindrowError):
+            call(wrong=1)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [wr.TimeWindow("2 s", "1 s"), wr.DeltaWindow("x", 2, 1), wr.KeyFarm(2, wr.PaneFarm(2, 1))],
+    ids=repr,
+)
+def test_models_and_patterns_stay_ordinary_dataclasses(made: Any) -> None:
+    assert pickle.loads(pickle.dumps(made)) == copy.deepcopy(made) == made
+    assert dataclasses.replace(made) == made and hash(dataclasses.replace(made)) == hash(made)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(made, dataclasses.fields(made)[0].name, 3)
 
 
 any_wr: Any = wr
@@ -281,6 +320,22 @@ any_wf: Any = wf
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (
+            lambda: any_wr.TimeWindow(),
+            r"TimeWindow is called as TimeWindow\(length, slide=None, origin=0\); got a call with a"
+            r" missing argument: 'length'",
+        ),
+        (
+            lambda: any_wr.CountWindow(2, slid=1),
+            "unexpected keyword argument 'slid'.*did you mean one of these arguments: .'slide'",
+        ),
+        (lambda: any_wr.CountWindow(size=3), "an unexpected keyword argument|a missing argument"),
+        (lambda: any_wr.DeltaWindow("x"), "got a call with a missing argument: 'length'"),
+        (
+            lambda: any_wr.KeyFarm(),
+            r"KeyFarm\(n, inner=WinSeq\(\), \*, level=2\); got a call with a missing argument: 'n'",
+        ),
+        (lambda: any_wr.WinSeq(2), r"WinSeq is called as WinSeq\(\); got a call with too many"),
         (lambda: any_wf.sum(), r"called as sum\(column\); got a call with a missing argument"),
         (lambda: any_wf.sum("x", "y"), "got a call with too many positional arguments"),
         (lambda: any_wf.top_k("x", count=2), r"top_k\(column, k, by=None\); got a call with"),

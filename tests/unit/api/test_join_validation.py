@@ -26,6 +26,7 @@ TABLE = pa.table(
         "seq": [0, 1],
         "price": [1.0, 2.0],
         "tags": [["x"], ["y"]],
+        "point": [{"x": 1}, {"x": 2}],
         "cost": [Decimal("1.5"), Decimal("2.5")],
     }
 )
@@ -57,6 +58,7 @@ def build(**given: Any) -> wr.Join:
         ({"on": wr.equi(("symbol", "sym"))}, "equi: column not found on the right: 'sym'"),
         ({"on": wr.equi(("symbol", "seq"))}, "'symbol' of string with 'seq' of bigint"),
         ({"on": wr.equi("tags")}, "equi compares plain values of one kind"),
+        ({"on": wr.equi("point")}, "equi compares plain values.*Hint: compare their fields, each"),
         ({"on": wr.equi(("ts", "zoned"))}, "'ts' of timestamp_ntz with 'zoned' of timestamp"),
         ({"on": wr.band(symbol=1)}, "band compares numbers, timestamps or dates"),
         ({"on": wr.band(cost=1)}, "'cost' of decimal.*\nHint: cast"),
@@ -85,6 +87,7 @@ def build(**given: Any) -> wr.Join:
             'strategy must be "grid", "centralised" or .*; got strategy=\'magic\'',
         ),
         ({"prefixes": ("", "")}, r"'symbol' twice with prefixes=\('', ''\)"),
+        ({"prefixes": ("windrow.", "r_")}, "the name of a result must not begin with 'windrow.'"),
         ({"prefixes": ("l_",)}, "prefixes must be a pair of strings"),
         ({"layout": (2, 0)}, "layout columns must be a positive number of workers"),
         ({"layout": (2, 2), "degree": 5}, "must equal the degree"),

@@ -60,6 +60,8 @@ def test_bad_returns_is_refused(text: Any) -> None:
         ("a struct<b:interval month>", "interval month"),
         ("a string collate UNICODE_CI", "string collate UNICODE_CI"),
         ("a geometry(4326)", "geometry(4326)"),
+        ("v varchar(3)", "varchar(3)"),
+        ("a array<char(2)>", "char(2)"),
     ],
 )
 def test_spark_types_that_results_cannot_have_are_named(text: str, kind: str) -> None:

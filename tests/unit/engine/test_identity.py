@@ -13,7 +13,7 @@ import windrow as wr
 from windrow import functions as wf
 from windrow.engine.state import mismatch
 from windrow.engine.state.identity import describe
-from windrow.engine.state.mismatch import refuse_mismatch
+from windrow.engine.state.mismatch import digest, refuse_mismatch
 from windrow.patterns import Pattern
 
 SCHEMA = pa.schema([("k", pa.string()), ("t", pa.int64()), ("x", pa.int64()), ("y", pa.float64())])
@@ -302,6 +302,23 @@ def test_the_rankers_of_hot_keys_are_part_of_the_identity() -> None:
     pattern = wr.KeyFarm(3, hot_keys=["a"], hot=wr.WinFarm(3))
     assert described(summed(), pattern)["rankers"] == 3
     assert "rankers" not in described(summed(), wr.KeyFarm(3, hot_keys=["a"]))
+
+
+def test_queries_that_differ_have_other_digests() -> None:
+    own = digest(described(summed()))
+    others = [
+        source().agg(n=wf.count(), p95=wf.quantile("y", 0.9)),
+        source().agg(n=wf.count(), p95=wf.max("y")),
+        source().key_by("x").agg(n=wf.count(), p95=wf.quantile("y", 0.95)),
+        source().window(wr.CountWindow(8, 4)).agg(n=wf.count(), p95=wf.quantile("y", 0.95)),
+    ]
+    assert len({own, *(digest(described(other)) for other in others)}) == 5
+
+
+def test_a_field_that_a_later_version_adds_with_a_default_changes_no_digest() -> None:
+    now = described(summed())
+    assert digest(now) == digest({**now, "rankers": 1, "added": None})
+    assert digest(now) != digest({**now, "rankers": 2})
 
 
 class Opaque:

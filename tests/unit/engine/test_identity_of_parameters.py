@@ -238,6 +238,34 @@ def test_none_and_nothing_differ_from_a_default(given: dict[str, Any]) -> None:
     assert_refused(described(query(r=one)), described(query(r=other)))
 
 
+class InSlots(Limited):
+    """One parameter is in a slot."""
+
+    __slots__ = ("weight",)
+
+    def __init__(self, column: str, weight: int = 1) -> None:
+        super().__init__(column)
+        self.weight = weight
+
+
+class Declared(Limited):
+    """Each has a type of its own."""
+
+    def __init__(self, column: str, kind: str = "bigint") -> None:
+        super().__init__(column)
+        self.returns = kind  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(InSlots("x"), InSlots("x", 2)), (Declared("x", "int"), Declared("x", "bigint"))],
+    ids=["a slot", "returns"],
+)
+def test_parameters_in_slots_and_own_types_are_part_of_the_identity(one: Any, other: Any) -> None:
+    assert repr(one) != repr(other)
+    assert_refused(described(query(r=one)), described(query(r=other)))
+
+
 def joined(left: pa.Schema = SCHEMA, right: pa.Schema = SCHEMA, **given: Any) -> Description:
     how: dict[str, Any] = {"within": "5 us", "on": wr.equi("k"), "time": "t", "how": "semi"}
     return wr.join(left.empty_table(), right.empty_table(), **{**how, **given})._identity()

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from windrow.engine.columns.storage import Stored
-from windrow.engine.windows.buffer import WindowBuffer, spread
+from windrow.engine.windows.buffer import WindowBuffer
+from windrow.engine.windows.segments import spread
 
 
 def int64s(*values: int) -> NDArray[np.int64]:

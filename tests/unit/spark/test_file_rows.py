@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -14,15 +15,15 @@ import pyarrow.dataset as ds
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from windrow.core.errors import WindrowError
 from windrow.engine.datasets import splits
 from windrow.engine.datasets.folder import Folder
 from windrow.engine.datasets.scan import Scan
-from windrow.spark.file_rows import PlanSplits, ReadPlanned
+from windrow.spark.file_rows import ReadShare
 from windrow.spark.slots import slots_in_order
-
-CORES = 2
 
 
 @pytest.fixture(autouse=True)
@@ -46,77 +47,100 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def names(folder: Path) -> list[pa.RecordBatch]:
-    """What Spark tells of the files, in any order, in two batches."""
-    told = [(int(p.stat().st_mtime * 1e6), f"file:{p}") for p in sorted(folder.iterdir())]
-    changed, paths = zip(*told, strict=True)
-    whole = pa.record_batch([changed, paths], names=["changed", "path"])
+def told(folder: Path, slot: int) -> list[pa.RecordBatch]:
+    """What Spark tells a task of the files, in any order, in two batches."""
+    files = [
+        {
+            "slot": slot,
+            "path": f"file:{path}",
+            "length": path.stat().st_size,
+            "changed": path.stat().st_mtime_ns // 1_000_000,
+        }
+        for path in sorted(folder.iterdir())
+    ]
+    whole = pa.RecordBatch.from_pylist(files)
     return [whole.slice(0, 2), whole.slice(2)]
 
 
-def planned(folder: Path, kind: str = "parquet") -> list[tuple[int, pa.RecordBatch]]:
-    """The slot of each task and what it is sent."""
+def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+    return chain.from_iterable(batch["i"].to_pylist() for batch in batches)
+
+
+def shares(folder: Path, kind: str = "parquet", tasks: int = 6) -> list[list[Any]]:
+    """What each task reads."""
     dataset = ds.dataset(folder, format=kind)
-    plan = PlanSplits(
-        Folder.of(dataset, str(folder), is_partitioned=True), Scan(dataset.schema, ("i",)), CORES
-    )
-    (sent,) = plan(iter(names(folder)))
-    return [(sent.column(0)[i].as_py(), sent.slice(i, 1)) for i in range(len(sent))]
-
-
-def read(sent: pa.RecordBatch) -> list[Any]:
-    def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
-        return chain.from_iterable(batch["i"].to_pylist() for batch in batches)
-
-    return list(ReadPlanned(rows)(iter([sent])))
+    found = Folder.of(dataset, str(folder), is_partitioned=True)
+    read = ReadShare(found, Scan(dataset.schema, ("i",)), tasks, rows)
+    return [list(read(iter(told(folder, slot)))) for slot in slots_in_order(tasks)]
 
 
 def test_tasks_read_even_shares_of_a_batch_the_oldest_file_first(folder: Path) -> None:
-    tasks = planned(folder)
-    assert 4 <= len(tasks) <= 6
-    assert [slot for slot, _ in tasks] == slots_in_order(6)[: len(tasks)]
-    shares = [read(sent) for _, sent in tasks]
-    assert list(chain(*shares)) == list(range(5500))
-    assert max(map(len, shares)) <= 1500
+    read = shares(folder)
+    assert list(chain(*read)) == list(range(5500))
+    assert max(map(len, read)) <= 1500
+    (whole,) = shares(folder, tasks=1)
+    assert whole == list(range(5500))
 
 
-def test_a_file_of_no_size_at_the_end_needs_no_task_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(splits, "_size", lambda piece: float(piece.path[-1] != "m"))
-    for name in "abcdefghijklm":
-        pq.write_table(pa.table({"i": [ord(name)]}), tmp_path / name)
-        os.utime(tmp_path / name, (1000, 1000))
-    monkeypatch.setattr(splits, "_LEAST", 0.001)
-    tasks = planned(tmp_path)
-    assert {slot for slot, _ in tasks} == set(slots_in_order(6))
-    assert [i for _, sent in tasks for i in read(sent)] == [ord(name) for name in "abcdefghijklm"]
+def test_files_without_rows_are_left_out(folder: Path) -> None:
+    for name in ("a", "z"):
+        (folder / f"empty {name}.parquet").touch()
+        os.utime(folder / f"empty {name}.parquet", (999, 999))
+    pq.write_table(pa.table({"i": pa.array([], pa.int64())}), folder / "no rows.parquet")
+    assert list(chain(*shares(folder))) == list(range(5500))
 
 
-def test_a_batch_without_files_needs_no_task(tmp_path: Path) -> None:
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(1, 60), max_size=4), min_size=1, max_size=6), st.integers(1, 7)
+)
+def test_each_row_is_read_once_and_in_order(files: list[list[int]], tasks: int) -> None:
+    """Whatever the sizes of files and of their row groups are."""
+    with tempfile.TemporaryDirectory() as path, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(splits, "_LEAST", 300)
+        first = 0
+        for i, groups in enumerate(files):
+            place = Path(path) / f"{i}.parquet"
+            with pq.ParquetWriter(place, pa.schema([("i", pa.int64())])) as writer:
+                for size in groups:
+                    writer.write_table(pa.table({"i": range(first, first + size)}))
+                    first += size
+            os.utime(place, (1000 + i, 1000 + i))
+        assert list(chain(*shares(Path(path), tasks=tasks))) == list(range(first))
+
+
+def test_a_batch_without_files_has_no_rows(tmp_path: Path) -> None:
     dataset = ds.FileSystemDataset(
         [], pa.schema([("i", pa.int64())]), ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
     )
     found = Folder.of(dataset, str(tmp_path), is_partitioned=True)
-    (sent,) = PlanSplits(found, Scan(dataset.schema, ("i",)), CORES)(iter([]))
-    assert len(sent) == 0
+    assert list(ReadShare(found, Scan(dataset.schema, ("i",)), 2, rows)(iter([]))) == []
 
 
 def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
-    tasks = [sent for _, sent in planned(folder)]
+    dataset = ds.dataset(folder)
+    found = Folder.of(dataset, str(folder), is_partitioned=True)
+    read = ReadShare(found, Scan(dataset.schema, ("i",)), 1, rows)
+    before = told(folder, 0)
     path = folder / "f.parquet"
     whole = path.read_bytes()
     path.unlink()
     with pytest.raises(WindrowError, match=r"not found on host .*f\.parquet"):
-        read(tasks[0])
+        list(read(iter(before)))
+    path.touch()
+    with pytest.raises(
+        WindrowError, match=r"has changed since Spark found it.*f\.parquet with 0 b"
+    ):
+        list(read(iter(before)))
+    path.write_bytes(whole)
+    with pytest.raises(WindrowError, match=r"has changed since Spark found it.*f\.parquet"):
+        list(read(iter(before)))
     path.write_bytes(whole[:-20])
-    os.utime(path, (1000, 1000))
     with pytest.raises(WindrowError, match=r"cannot be read on host .*f\.parquet"):
-        read(planned(folder)[0][1])
+        list(read(iter(told(folder, 0))))
     pq.write_table(pa.table({"i": ["text"]}), path)
-    os.utime(path, (1000, 1000))
     with pytest.raises(WindrowError, match=r"another type in column 'i'.*f\.parquet"):
-        read(planned(folder)[0][1])
+        list(read(iter(told(folder, 0))))
 
 
 @pytest.mark.parametrize("kind", ["ipc", "csv", "orc", "json"])
@@ -128,5 +152,4 @@ def test_files_of_other_formats_are_read(tmp_path: Path, kind: str) -> None:
         orc.write_table(table, tmp_path / "a")
     else:
         ds.write_dataset(table, tmp_path, format=kind)
-    (task,) = planned(tmp_path, kind)
-    assert read(task[1]) == [1, 2, 3]
+    assert list(chain(*shares(tmp_path, kind))) == [1, 2, 3]

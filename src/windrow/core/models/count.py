@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.core.calls import checks_construction
 from windrow.core.checks import positive_count
 from windrow.core.models.interval import IntervalWindow
 from windrow.core.models.model import Axis, call
 
 
+@checks_construction
 @dataclass(frozen=True, init=False)
 class CountWindow(IntervalWindow):
     """Windows of ``length`` rows, every ``slide`` rows.

@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from windrow.core.calls import checks_construction
 from windrow.core.checks import number
 from windrow.core.errors import WindrowError, received
 from windrow.core.models.model import Axis, Context, WindowModel, call
 from windrow.core.types import FLOATS, INTEGERS
 
 
+@checks_construction
 @dataclass(frozen=True, init=False)
 class DeltaWindow(WindowModel):
     """The rows within the last ``length`` of an attribute d, each time d grows by over ``slide``.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from windrow.core.calls import checks_construction
 from windrow.core.durations import Duration, in_words, instant
 from windrow.core.errors import WindrowError
 from windrow.core.models.interval import IntervalWindow
@@ -12,6 +13,7 @@ from windrow.core.models.model import Axis, call, positive_duration
 from windrow.core.models.time import TimeWindow
 
 
+@checks_construction
 @dataclass(frozen=True, init=False)
 class LandmarkWindow(IntervalWindow):
     """All rows since the last landmark, every ``slide`` of time; landmarks are ``every`` apart.

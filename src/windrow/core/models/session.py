@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.core.calls import checks_construction
 from windrow.core.durations import Duration, in_words
 from windrow.core.models.model import Axis, Context, WindowModel, call, positive_duration
 
 
+@checks_construction
 @dataclass(frozen=True, init=False)
 class SessionWindow(WindowModel):
     """Maximal runs of rows whose neighbours are at most ``gap`` apart.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from windrow.core.calls import checks_construction
 from windrow.core.checks import positive_count
 from windrow.core.durations import Duration, in_words, instant
 from windrow.core.models.model import (
@@ -16,6 +17,7 @@ from windrow.core.models.model import (
 )
 
 
+@checks_construction
 @dataclass(frozen=True, init=False)
 class SlideByTimeWindow(WindowModel):
     """The last ``length`` rows, every ``slide`` of time.

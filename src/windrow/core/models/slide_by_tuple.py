@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.core.calls import checks_construction
 from windrow.core.checks import positive_count
 from windrow.core.durations import Duration, in_words
 from windrow.core.models.model import (
@@ -15,6 +16,7 @@ from windrow.core.models.model import (
 )
 
 
+@checks_construction
 @dataclass(frozen=True, init=False)
 class SlideByTupleWindow(WindowModel):
     """The rows of the last ``length`` of time, at every ``slide``-th row.

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from windrow.core.calls import checks_construction
 from windrow.core.durations import Duration, in_words, instant
 from windrow.core.models.interval import IntervalWindow
 from windrow.core.models.model import Axis, call, positive_duration
 
 
+@checks_construction
 @dataclass(frozen=True, init=False)
 class TimeWindow(IntervalWindow):
     """The rows of a span of time ``length``, every ``slide`` of time, as in Spark's ``window()``.

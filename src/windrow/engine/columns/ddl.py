@@ -42,7 +42,7 @@ _TEXT = re.compile(r"(?:varchar|char)\s*\(\s*\d+\s*\)|string\s+collate\s+\w+")
 _DURATION = re.compile(r"interval\s+(?:day|hour|minute|second)(?:\s+to\s+(?:hour|minute|second))?")
 _TIME_OF_DAY = re.compile(r"time(?:\s*\(\s*\d\s*\))?")
 _NOT_HELD = re.compile(
-    r"\b(?:variant|interval(?:\s+(?:year|month)(?:\s+to\s+month)?)?"
+    r"\b(?:variant|(?:var)?char\s*\([^)]*\)|interval(?:\s+(?:year|month)(?:\s+to\s+month)?)?"
     r"|(?:geometry|geography)\s*\([^)]*\)|string\s+collate\s+\w+)(?=\s*(?:$|[,>]|not\s+null))",
     re.IGNORECASE,
 )
@@ -64,6 +64,8 @@ def parse_schema(returns: object, what: str) -> pa.Schema:
     text = returns.strip()
     if found := _NOT_HELD.search(text):
         hint = "return a value of another type, and cast it in Spark if need be."
+        if "char" in found[0].lower():
+            hint = "declare string: the length of a text is not checked."
         raise WindrowError(f"{what}: a result cannot have this type", repr(found[0]), hint)
     if text.lower().startswith("struct<") and text.endswith(">"):
         text = text[len("struct<") : -1]

@@ -73,11 +73,11 @@ class _InZones:
 
 
 def _held(kind: pa.DataType) -> pa.DataType:
-    return _rewritten(kind, _plain_in_utc)
+    return rewritten(kind, _plain_in_utc)
 
 
 def _in_utc(kind: pa.DataType) -> pa.DataType:
-    return _rewritten(kind, _instant_in_utc)
+    return rewritten(kind, _instant_in_utc)
 
 
 def _instant_in_utc(kind: pa.DataType) -> pa.DataType:
@@ -92,11 +92,11 @@ def _plain_in_utc(kind: pa.DataType) -> pa.DataType:
     return pa.binary() if pa.types.is_binary_view(kind) else _instant_in_utc(kind)
 
 
-def _rewritten(kind: pa.DataType, rewrite: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+def rewritten(kind: pa.DataType, rewrite: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
     """The type with every type in it that holds values, not others, rewritten."""
 
     def field(inner: pa.Field) -> pa.Field:
-        return inner.with_type(_rewritten(inner.type, rewrite))
+        return inner.with_type(rewritten(inner.type, rewrite))
 
     if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, rewrite(kind.value_type), kind.ordered)

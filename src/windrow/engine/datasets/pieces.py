@@ -41,6 +41,8 @@ class FilePiece:
     stamp: Stamp
     row_groups: tuple[int, ...] | None = None
     """None for all of them, and for other formats."""
+    part: tuple[int, int] = (0, 1)
+    """Which part of the rows of these row groups, and of how many parts of equal size."""
 
     @property
     def path(self) -> str:
@@ -50,6 +52,11 @@ class FilePiece:
     @property
     def is_parquet(self) -> bool:
         return isinstance(self.fragment, ds.ParquetFileFragment)
+
+    def rows_of(self, n: int) -> tuple[int, int]:
+        """The first row of the part and the one behind its last, of n rows."""
+        number, parts = self.part
+        return n * number // parts, n * (number + 1) // parts
 
     def check(self) -> None:
         """Raise an error if the file is gone or has changed."""

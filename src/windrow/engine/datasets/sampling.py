@@ -39,7 +39,9 @@ def sampled(
     """
     if scan.filter is not None or sum(map(_bytes_of, pieces)) < LEAST_BYTES:
         return UNKNOWN
-    chosen = [pieces[i] for i in np.unique(np.linspace(0, len(pieces) - 1, _PIECES).astype(int))]
+    # Other parts of row groups begin behind rows that would have to be read first.
+    quick = [p for p in pieces if not isinstance(p, FilePiece) or p.part[0] == 0]
+    chosen = [quick[i] for i in np.unique(np.linspace(0, len(quick) - 1, _PIECES).astype(int))]
     wanted = [*query.keys, *([query.time] if query.time else [])]
     narrow = scan.only(*dict.fromkeys(names[name] for name in wanted))
     pool = ThreadPoolExecutor(_PIECES)
@@ -76,7 +78,8 @@ def _rows_of(piece: Piece) -> int:
     if piece.row_groups is None:
         return rows
     metadata = piece.fragment.metadata
-    return sum(metadata.row_group(i).num_rows for i in piece.row_groups)
+    first, last = piece.rows_of(sum(metadata.row_group(i).num_rows for i in piece.row_groups))
+    return last - first
 
 
 def _bytes_of(piece: Piece) -> float:
@@ -87,7 +90,7 @@ def _bytes_of(piece: Piece) -> float:
         return float(piece.stamp.size)
     metadata = piece.fragment.metadata
     sizes = [metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)]
-    own: int = sum(sizes[i] for i in piece.row_groups)
+    own = sum(sizes[i] for i in piece.row_groups) / piece.part[1]
     return float(piece.stamp.size * own / max(1, sum(sizes)))
 
 

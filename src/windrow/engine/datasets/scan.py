@@ -12,11 +12,17 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from windrow.core.errors import WindrowError
+from windrow.engine.columns.held import cast
+from windrow.engine.datasets.filters import columns_of, kept
 from windrow.engine.datasets.pieces import FilePiece, Piece, TablePiece
+from windrow.engine.datasets.sizes import bytes_of_row_groups
 from windrow.engine.datasets.types import converted, fits, spark_type
 
 _ROWS = 131_072
 """Rows that are read at once."""
+_BYTES = 16 << 20
+"""Fewer rows are read at once if they would have more bytes."""
+_FEWEST_ROWS = 64
 _INSTANT = pa.timestamp("us", "UTC")
 _CODES = pa.dictionary(pa.int32(), pa.string())
 _BUFFER = 1 << 20
@@ -110,6 +116,23 @@ class Scan:
             for batch in self._opened(piece, use_threads, at_once):
                 yield self._converted(batch)
 
+    @cached_property
+    def _filters(self) -> tuple[str, ...] | None:
+        """The columns that the filter looks at; None if only PyArrow's scanner can tell."""
+        if self.filter is None:
+            return ()
+        return columns_of(self.filter, self._scanned_schema()) or None
+
+    @property
+    def reads_pages(self) -> bool:
+        """Whether Parquet files are read page by page, and not by PyArrow's scanner."""
+        return self._filters is not None
+
+    @property
+    def looked_at(self) -> dict[str, None]:
+        """The columns that are read: those that are given and those of the filter."""
+        return dict.fromkeys((*self.columns, *(self._filters or ())))
+
     def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The columns in their order, with their types."""
         columns = [
@@ -123,7 +146,7 @@ class Scan:
     ) -> Iterator[pa.RecordBatch]:
         fragment = piece.fragment
         if piece.is_parquet:
-            if self.filter is None and not _is_encrypted(fragment.format):
+            if self.reads_pages:
                 return self._streamed(piece, use_threads, at_once)
             if self.int96:
                 fragment = _with_microseconds(fragment)
@@ -142,7 +165,7 @@ class Scan:
         options: dict[str, Any] = {}
         if isinstance(fragment, ds.Fragment):
             options["schema"] = self._scanned_schema()
-        if isinstance(fragment, ds.ParquetFileFragment) and not _is_encrypted(fragment.format):
+        if isinstance(fragment, ds.ParquetFileFragment):
             options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
                 use_buffered_stream=True, buffer_size=_BUFFER, pre_buffer=False
             )
@@ -187,41 +210,65 @@ class Scan:
         ):
             self._check(piece, file.schema_arrow)
             _check_calendar(piece, file.metadata, self.schema)
-            names = [n for n in self.columns if n in file.schema_arrow.names and n not in known]
-            groups = piece.row_groups
-            if groups is None:
-                groups = tuple(g.id for g in fragment.row_groups)
+            names = [n for n in self.looked_at if n in file.schema_arrow.names and n not in known]
+            groups = self._row_groups(piece)
+            read: Iterator[pa.RecordBatch | int]
             if not names:
-                yield from self._constants(file.metadata, groups, known)
-                return
-            if at_once:
-                found = file.read_row_groups(list(groups), names, use_threads=use_threads)
+                read = _counted(file.metadata, groups)
+            elif at_once:
+                found = file.read_row_groups(groups, names, use_threads=use_threads)
                 read = iter(found.to_batches())
             else:
-                read = file.iter_batches(_ROWS, list(groups), names, use_threads=use_threads)
-            for batch in read:
-                columns = [
-                    batch[name] if name in names else self._constant(name, known, len(batch))
-                    for name in self.columns
-                ]
-                yield pa.RecordBatch.from_arrays(columns, names=list(self.columns))
+                most = self._rows_at_once(file.metadata, groups)
+                read = file.iter_batches(most, groups, names, use_threads=use_threads)
+            rows = sum(file.metadata.row_group(group).num_rows for group in groups)
+            for batch in _within(read, *piece.rows_of(rows)):
+                yield self._filtered(batch, known)
 
-    def _constants(
-        self, metadata: pq.FileMetaData, groups: tuple[int, ...], known: dict[str, Any]
-    ) -> Iterator[pa.RecordBatch]:
-        """The rows of a file that has none of the columns."""
-        left = sum(metadata.row_group(g).num_rows for g in groups)
-        while left > 0:
-            n = min(left, _ROWS)
-            columns = [self._constant(name, known, n) for name in self.columns]
-            yield pa.RecordBatch.from_arrays(columns, names=list(self.columns))
-            left -= n
+    def _row_groups(self, piece: FilePiece) -> list[int]:
+        """The row groups of a piece, without those that the filter rules out."""
+        fragment = piece.fragment
+        if piece.row_groups is not None:
+            fragment = fragment.subset(row_group_ids=list(piece.row_groups))
+        if self.filter is not None:
+            fragment = fragment.subset(filter=self.filter, schema=self.declared)
+        return [group.id for group in fragment.row_groups]
 
-    def _constant(self, name: str, known: dict[str, Any], n: int) -> pa.Array:
-        """A column that the file does not have: its folder's name tells it, or it is null."""
-        kind = self.schema.field(name).type
-        value = known.get(name)
-        return pa.nulls(n, kind) if value is None else pa.repeat(pa.scalar(value, kind), n)
+    def _rows_at_once(self, metadata: pq.FileMetaData, groups: Sequence[int]) -> int:
+        """How many rows are read at once, given the row group with the widest rows."""
+        columns = self.looked_at.keys() - self.encoded
+        sizes = bytes_of_row_groups(metadata, groups, columns)
+        rows = (metadata.row_group(group).num_rows for group in groups)
+        width = max((size / n for size, n in zip(sizes, rows, strict=True) if n), default=0)
+        return max(min(_FEWEST_ROWS, _ROWS), min(_ROWS, int(_BYTES / max(1, width))))
+
+    def _filtered(self, batch: pa.RecordBatch | int, known: dict[str, Any]) -> pa.RecordBatch:
+        """The columns of the rows that meet the filter, of a batch or a number of rows."""
+        found: dict[str, pa.Array] = {}
+        if isinstance(batch, pa.RecordBatch):
+            found = dict(zip(batch.schema.names, batch.columns, strict=True))
+        n = batch if isinstance(batch, int) else len(batch)
+
+        def column(name: str, kind: pa.DataType) -> pa.Array:
+            # A file may lack a column: its folder's name tells it, or it is null.
+            if name in found:
+                return found[name]
+            value = known.get(name)
+            return pa.nulls(n, kind) if value is None else pa.repeat(pa.scalar(value, kind), n)
+
+        columns = [column(f.name, f.type) for f in self.schema]
+        rows = pa.RecordBatch.from_arrays(columns, names=list(self.columns))
+        if self.filter is None:
+            return rows
+        declared = self._scanned_schema()
+        compared = {}
+        for name in self._filters or ():
+            kind = declared.field(name).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            compared[name] = cast(column(name, kind), kind)
+        mask = kept(self.filter, compared)
+        # Arrow filters no views, so columns have their final types before.
+        return rows if mask.true_count == n else self._converted(rows).filter(mask)
 
     def _check(self, piece: FilePiece, found: pa.Schema) -> None:
         """Raise an error if the file has a column of another type."""
@@ -276,11 +323,27 @@ def _with_microseconds(fragment: ds.ParquetFileFragment) -> ds.ParquetFileFragme
     )
 
 
-def _is_encrypted(format: ds.ParquetFileFormat) -> bool:
-    options = format.default_fragment_scan_options
-    return (
-        options.parquet_decryption_config is not None or options.decryption_properties is not None
-    )
+def _within(
+    batches: Iterator[pa.RecordBatch | int], first: int, last: int
+) -> Iterator[pa.RecordBatch | int]:
+    """The rows from the first to the one before the last; those before must be read, too."""
+    seen = 0
+    for batch in batches:
+        n = batch if isinstance(batch, int) else len(batch)
+        low, high = max(first - seen, 0), min(last - seen, n)
+        if low < high:
+            yield high - low if isinstance(batch, int) else batch.slice(low, high - low)
+        seen += n
+        if seen >= last:
+            return
+
+
+def _counted(metadata: pq.FileMetaData, groups: Sequence[int]) -> Iterator[int]:
+    """The rows of row groups, as numbers of a few at a time."""
+    left = sum(metadata.row_group(g).num_rows for g in groups)
+    while left > 0:
+        yield min(left, _ROWS)
+        left -= _ROWS
 
 
 def _check_calendar(piece: FilePiece, metadata: pq.FileMetaData, schema: pa.Schema) -> None:

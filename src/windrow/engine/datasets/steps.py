@@ -8,9 +8,11 @@ times, so few rows wait even if the files overlap.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,9 +23,14 @@ from windrow.core.watermark import BEGINNING, END_OF_STREAM
 from windrow.engine.columns.arrays import is_ordered_by, to_microseconds
 from windrow.engine.datasets.pieces import FilePiece, Piece
 from windrow.engine.datasets.scan import Scan
+from windrow.engine.datasets.sizes import bytes_of_row_groups
 
 _ROWS = 1 << 20
 """About as many rows are read between two looks at the time, and taken in at once."""
+_BYTES = 64 << 20
+"""Fewer rows are taken in at once if they would have more bytes."""
+_BETWEEN_LOWS = 1 << 13
+"""Rows of a first pass for which the least time is kept."""
 _ROW_BITS = 40
 """Rows are numbered by piece, then within it."""
 
@@ -108,7 +115,7 @@ def timed_steps(sides: Sequence[Side]) -> Iterator[Unread]:
         for rows in _tables(side, part.piece):
             first = part.number << _ROW_BITS | seen
             seen += len(rows)
-            own = next((low for n, low in reversed(part.lows) if n <= seen), part.low)
+            own = part.lows[bisect_right(part.lows, seen, key=itemgetter(0)) - 1][1]
             reached = min(own, following)
             yield partial(Step, rows, reached, first, is_moved, part.side)
     if reached < END_OF_STREAM:
@@ -127,8 +134,8 @@ def window_steps(side: Side, order_by: Sequence[str]) -> Iterator[Unread]:
     """The rows of the input of a window query, which may have an order beside that of arrival."""
     if side.time is not None:
         yield from timed_steps([side])
-    elif order_by:
-        yield from table_steps(_whole(side), None, side.unit, order_by)
+    elif order_by and not _is_in_order(side, order_by):
+        yield partial(Step, _whole(side))
     else:
         seen = 0
         for piece in side.pieces:
@@ -146,6 +153,22 @@ def join_steps(left: Side, right: Side) -> Iterator[list[Step]]:
         yield [Step(_whole(left)), Step(_whole(right), side=1)]
 
 
+def _is_in_order(side: Side, order_by: Sequence[str]) -> bool:
+    """Whether rows come in an order of their own, so that they can be taken batch by batch.
+
+    Their columns are read alone, up to the first row that is out of order.
+    """
+    scan = side.scan.only(*order_by)
+    last = scan.schema.empty_table()
+    for piece in side.pieces:
+        for batch in scan.batches(piece, use_threads=side.use_threads):
+            rows = pa.concat_tables([last, pa.Table.from_batches([batch])])
+            if not is_ordered_by((rows[name] for name in order_by), len(rows)):
+                return False
+            last = rows.slice(max(0, len(rows) - 1))
+    return True
+
+
 def _whole(side: Side) -> pa.Table:
     """All rows at once, as they are put in an order of their own."""
     batches = [batch for piece in side.pieces for batch in side.batches(piece)]
@@ -157,7 +180,8 @@ def _tables(side: Side, piece: Piece) -> Iterator[pa.Table]:
     waiting: list[pa.RecordBatch] = []
     for batch in side.batches(piece):
         waiting.append(batch)
-        if sum(map(len, waiting)) >= _ROWS // 4:
+        is_large = sum(batch.nbytes for batch in waiting) >= _BYTES // 4
+        if is_large or sum(map(len, waiting)) >= _ROWS // 4:
             yield pa.Table.from_batches(waiting)
             waiting = []
     if waiting:
@@ -189,18 +213,26 @@ def _by_row_groups(side: Side, piece: Piece) -> Iterable[tuple[Piece, int | None
         groups = [g.id for g in fragment.row_groups]
         lows = [_least(side, fragment, group) for group in groups]
         lengths = [fragment.metadata.row_group(g).num_rows for g in groups]
-    if None in lows or max(lengths, default=0) > 2 * _ROWS:
+        sizes = bytes_of_row_groups(fragment.metadata, groups, side.scan.looked_at)
+    if None in lows or max(lengths, default=0) > 2 * _ROWS or max(sizes, default=0) > _BYTES:
         return [(piece, None)]
     found: list[tuple[Piece, int | None]] = []
-    first, rows = 0, 0
-    for i, length in enumerate(lengths):
-        rows += length
-        if rows >= _ROWS or i == len(groups) - 1:
-            own = FilePiece(piece.fragment, piece.stamp, tuple(groups[first : i + 1]))
-            low = min(low for low in lows[first : i + 1] if low is not None)
-            found.append((own, low))
-            first, rows = i + 1, 0
+    for first, last in _grouped(lengths, sizes):
+        own = FilePiece(piece.fragment, piece.stamp, tuple(groups[first:last]))
+        found.append((own, min(low for low in lows[first:last] if low is not None)))
     return found
+
+
+def _grouped(lengths: Sequence[int], sizes: Sequence[float]) -> Iterator[tuple[int, int]]:
+    """Which row groups make a step: it is full with so many rows, or before so many bytes."""
+    first, rows, taken = 0, 0, 0.0
+    for i, (length, size) in enumerate(zip(lengths, sizes, strict=True)):
+        if i > first and (rows >= _ROWS or taken + size > _BYTES):
+            yield first, i
+            first, rows, taken = i, 0, 0.0
+        rows, taken = rows + length, taken + size
+    if lengths:
+        yield first, len(lengths)
 
 
 def _least(side: Side, fragment: Any, group: int) -> int | None:
@@ -229,8 +261,10 @@ def _first_pass(side: Side, piece: Piece) -> Iterator[tuple[int, int]]:
     assert side.time is not None
     ends, lows = [0], []
     for batch in side.scan.only(side.time).batches(piece):
-        ends.append(ends[-1] + len(batch))
-        lows.append(_earliest(pa.chunked_array([batch.column(0)]), side.unit))
+        for first in range(0, len(batch), _BETWEEN_LOWS):
+            times = batch.column(0).slice(first, _BETWEEN_LOWS)
+            ends.append(ends[-1] + len(times))
+            lows.append(_earliest(pa.chunked_array([times]), side.unit))
     yield from zip(ends, _behind(lows), strict=True)
 
 

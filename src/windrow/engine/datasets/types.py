@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.engine.columns.ddl import type_name
-from windrow.engine.columns.held import cast
+from windrow.engine.columns.held import cast, rewritten
 
 _WIDER = {
     pa.uint8(): pa.int16(),
@@ -42,6 +42,27 @@ def spark_type(arrow: pa.DataType) -> pa.DataType | None:
 def is_nanoseconds(arrow: pa.DataType) -> bool:
     """Whether these are timestamps whose last three digits Windrow does not see."""
     return bool(pa.types.is_timestamp(arrow) and arrow.unit == "ns")
+
+
+def taken_type(arrow: pa.DataType) -> pa.DataType:
+    """The type in which a column of a table is taken in.
+
+    Unsigned integers, binaries of a fixed size, and decimals in other forms than Spark's become
+    what they are in a dataset.
+
+    >>> taken_type(pa.list_(pa.uint8())), taken_type(pa.decimal128(3, -2))
+    (ListType(list<item: int16>), Decimal128Type(decimal128(5, 0)))
+    """
+    return rewritten(arrow, _taken)
+
+
+def _taken(arrow: pa.DataType) -> pa.DataType:
+    if pa.types.is_unsigned_integer(arrow):
+        return _WIDER[arrow]
+    if pa.types.is_decimal(arrow):
+        digits, scale = max(arrow.precision - min(arrow.scale, 0), arrow.scale), max(arrow.scale, 0)
+        return pa.decimal128(digits, scale) if digits <= _MOST_DIGITS else arrow
+    return pa.binary() if pa.types.is_fixed_size_binary(arrow) else arrow
 
 
 def _spark_type(arrow: pa.DataType) -> pa.DataType | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from windrow.engine.evaluate.partial_ranges import Known, combine_partials
 from windrow.engine.evaluate.returned import column_of
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Columnar, Values
-from windrow.functions.exact_sum import DECIMAL_DIGITS
 from windrow.functions.sum import OVERFLOW
 
 MOST_DIGITS = 76
@@ -153,15 +152,13 @@ def scalar_partials(
     np.add.at(opened, windows.lo, 1)
     np.add.at(opened, windows.hi, -1)
     are_inside = (np.cumsum(opened[:-1]) > 0).tolist()
-    with localcontext(prec=DECIMAL_DIGITS):
-        lifted = [lift(i) if is_inside else None for i, is_inside in enumerate(are_inside)]
-        return combine_partials(function, lifted, windows.lo, windows.hi)
+    lifted = [lift(i) if is_inside else None for i, is_inside in enumerate(are_inside)]
+    return combine_partials(function, lifted, windows.lo, windows.hi)
 
 
 def lower_partials(
     function: Aggregate[Any, Any, Any], partials: Sequence[Known], field: pa.Field
 ) -> pa.Array:
     """The results of the windows that have these partials."""
-    with localcontext(prec=DECIMAL_DIGITS):
-        results = [function.empty if p is None else function.lower(p[0]) for p in partials]
+    results = [function.empty if p is None else function.lower(p[0]) for p in partials]
     return column_of(results, field)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.computation import Aggregation, Apply, Decompose, Fold, Round
+from windrow.core.decimals import wide_decimals
 from windrow.core.models import Axis
 from windrow.core.window import Window
 from windrow.engine.columns.arrays import Int64s, around
@@ -29,7 +30,7 @@ Evaluated = tuple[list[pa.Array], Int64s | None]
 
 
 class Evaluator(ABC):
-    """Computes the fields of its schema for fired windows."""
+    """Computes the fields of its schema for fired windows, with all digits of Decimals."""
 
     schema: pa.Schema
 
@@ -40,7 +41,8 @@ class Evaluator(ABC):
         """Evaluate windows, which are ranges of the columns."""
         if len(windows) == 0:
             return [pa.array([], f.type) for f in self.schema], None
-        return self.evaluate(columns, windows, keys)
+        with wide_decimals():
+            return self.evaluate(columns, windows, keys)
 
     @abstractmethod
     def evaluate(

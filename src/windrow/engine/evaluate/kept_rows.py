@@ -13,8 +13,8 @@ from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.storage import ColumnStorage
 from windrow.engine.evaluate.aggregation import kernel_inputs
 from windrow.engine.window_query import WindowQuery
-from windrow.engine.windows.buffer import spread
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
+from windrow.engine.windows.segments import spread
 from windrow.functions.columnar import Columnar
 
 OPENS = "windrow.opens"

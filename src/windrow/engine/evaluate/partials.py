@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from decimal import localcontext
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -30,7 +29,6 @@ from windrow.engine.evaluate.partial_ranges import combine_partials
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Values, skip_nulls
-from windrow.functions.exact_sum import DECIMAL_DIGITS
 from windrow.functions.mergeable import Mergeable
 from windrow.functions.ranges import reduce_ranges, sum_ranges_with_loss
 from windrow.functions.reducible import Reducible, Reduction
@@ -187,9 +185,8 @@ class PartialColumns:
                 function.lower_columns(function.merge_ranges(tuple(some), lo, hi)), field
             )
         pickled = columns.stored[f"{name}#"].values[: int(windows.hi.max(initial=0))]
-        with localcontext(prec=DECIMAL_DIGITS):
-            partials = [pickle.loads(p) for p in pickled]
-            wholes = combine_partials(function, partials, windows.lo, windows.hi)
+        partials = [pickle.loads(p) for p in pickled]
+        wholes = combine_partials(function, partials, windows.lo, windows.hi)
         return lower_partials(function, wholes, field)
 
     def completed(self, stored: pa.Table) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from windrow.core.errors import WindrowError
+from windrow.core.names import check_reserved
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.joins.attributes import SIDES, column_type
 from windrow.engine.joins.join_query import JoinQuery
@@ -20,17 +21,21 @@ def check(query: JoinQuery, *, is_case_sensitive: bool) -> None:
                 f"{time!r} of {kind} on the {SIDES[side]}",
                 "convert it first, for example with to_timestamp().",
             )
-    _check_names(query, is_case_sensitive)
+    check_names(query, is_case_sensitive=is_case_sensitive)
 
 
-def _check_names(query: JoinQuery, is_case_sensitive: bool) -> None:
-    taken: set[str] = set()
+def check_names(query: JoinQuery, *, is_case_sensitive: bool) -> None:
+    """Raise if two columns of the result have the same name, or one a name of Windrow's own."""
+    taken: dict[str, str] = {}
     for name in query.output_schema().names:
+        check_reserved("result", name)
         folded = name if is_case_sensitive else name.lower()
         if folded in taken:
+            same = f"{taken[folded]!r} and {name!r}"
             raise WindrowError(
                 "the columns of both sides must have different names in the result",
-                f"{name!r} twice with prefixes={query.prefixes}",
-                'choose other prefixes, for example ("left_", "right_").',
+                f"{f'{name!r} twice' if taken[folded] == name else same} "
+                f"with prefixes={query.prefixes}",
+                'choose other prefixes, for example ("left_", "right_"), or other names.',
             )
-        taken.add(folded)
+        taken[folded] = name

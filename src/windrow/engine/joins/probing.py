@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from windrow.core.decimals import wide_decimals
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.joins.candidates import Candidates
 from windrow.engine.joins.runs import Run
@@ -58,9 +59,10 @@ def _verified(left: Run, right: Run, pairs: Pairs) -> Pairs:
     for term in left.query.on.verified:
         if len(pairs[0]) == 0:
             break
-        mask = term.verify(
-            Candidates(left.columns, term, pairs[0]), Candidates(right.columns, term, pairs[1])
-        )
+        with wide_decimals():
+            mask = term.verify(
+                Candidates(left.columns, term, pairs[0]), Candidates(right.columns, term, pairs[1])
+            )
         if not mask.all():
             pairs = pairs[0][mask], pairs[1][mask]
     return pairs

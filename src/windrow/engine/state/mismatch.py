@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from typing import Any
 
 from windrow.core.errors import WindrowError
@@ -62,6 +63,19 @@ def refuse_mismatch(was: Description, now: Description, older: str | None = None
         "\n  ".join(["these differences:", *said]),
         f"start with a new checkpoint location, or {needed}.",
     )
+
+
+def digest(description: Description) -> int:
+    """A number that two descriptions share if they do not differ.
+
+    Fields that have their default value, or whose value may be unknown, are left out. So a field
+    that a later version adds does not change the number.
+    """
+    own = _fields(description.get("defaults", {}))
+    fields = _fields({n: part for n, part in description.items() if n != "defaults"})
+    told = {path: _value(fields, path, own) for path in fields}
+    kept = {p: v for p, v in told.items() if (default := _value({}, p, own)) and v != default}
+    return int.from_bytes(sha256(json.dumps(kept, sort_keys=True).encode()).digest())
 
 
 def _differences(was: Description, now: Description) -> list[str]:

@@ -11,19 +11,10 @@ from numpy.typing import NDArray
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import AXIS
 from windrow.engine.columns.storage import Stored
+from windrow.engine.windows.segments import Segments, spread
 
 Columns = Mapping[str, Stored]
 _LEAST_ROOM = 8
-
-
-def spread(lo: Int64s, lengths: Int64s) -> Int64s:
-    """The positions in all ranges ``lo[i] .. lo[i] + lengths[i]``, concatenated.
-
-    >>> spread(np.array([5, 0]), np.array([2, 1]))
-    array([5, 6, 0])
-    """
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(lo - before, lengths) + np.arange(lengths.sum(), dtype=np.int64)
 
 
 class WindowBuffer:
@@ -79,11 +70,12 @@ class WindowBuffer:
         keys = codes[first]
         lengths = np.diff(first, append=len(codes))
         self._make_room(keys, lengths)
-        positions = spread(self.tail[keys], lengths)
+        segments = Segments(first, self.tail[keys], lengths)
         for name, column in columns.items():
-            self._values[name][positions] = column.values
+            segments.copy(column.values, self._values[name])
             if name in self._valid:
-                self._valid[name][positions] = True if column.valid is None else column.valid
+                valid = np.ones(len(codes), np.bool_) if column.valid is None else column.valid
+                segments.copy(valid, self._valid[name])
         self.tail[keys] += lengths
 
     def replace(self, keys: Int64s, codes: Int64s, columns: Columns) -> None:
@@ -131,9 +123,9 @@ class WindowBuffer:
         keys, capacity = keys[is_full], capacity[is_full]
         alive = self.tail[keys] - self.head[keys]
         start = self._end + np.cumsum(capacity) - capacity
-        source, target = spread(self.head[keys], alive), spread(start, alive)
+        segments = Segments(self.head[keys], start, alive)
         for arrays, name in self._arrays():
-            arrays[name][target] = arrays[name][source]
+            segments.copy(arrays[name], arrays[name])
         self.head[keys], self.tail[keys] = start, start + alive
         self._limit[keys] = start + capacity
         self._end += int(capacity.sum())
@@ -144,11 +136,11 @@ class WindowBuffer:
         alive = self.tail[keys] - self.head[keys]
         capacity = alive + alive // 2
         start = np.cumsum(capacity) - capacity
-        source, target = spread(self.head[keys], alive), spread(start, alive)
+        segments = Segments(self.head[keys], start, alive)
         end = int(capacity.sum())
         for arrays, name in self._arrays():
             fresh = np.zeros(end + 2 * needed, arrays[name].dtype)
-            fresh[target] = arrays[name][source]
+            segments.copy(arrays[name], fresh)
             arrays[name] = fresh
         self.head[:] = self.tail[:] = self._limit[:] = 0
         self.head[keys], self.tail[keys] = start, start + alive

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.storage import ColumnStorage, Stored
-from windrow.engine.windows.buffer import spread
+from windrow.engine.windows.segments import spread
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import pickle
 import numpy as np
 import pyarrow as pa
 
+from windrow.core.decimals import wide_decimals
 from windrow.engine.columns.control import PIECE
 from windrow.engine.evaluate.calling import call
 from windrow.engine.evaluate.results import evaluated, with_part
@@ -81,10 +82,11 @@ class RoundReducer(Worker):
         self.partials = []
         columns, windows, keys = windows_of_parts(self.query, partials)
         combine = self.evaluator.combining(columns, len(partials))
-        made = [
-            pickle.dumps(call(combine, window))
-            for window in self.evaluator.windows(columns, windows, keys)
-        ]
+        with wide_decimals():
+            made = [
+                pickle.dumps(call(combine, window))
+                for window in self.evaluator.windows(columns, windows, keys)
+            ]
         table = pa.table(
             [*keys.take(windows.keys), np.ascontiguousarray(windows.ids), made],
             names=[*self.query.keys, PIECE, MADE],

@@ -226,22 +226,32 @@ class WindowWorker(KeyedWorker):
 
         Return whether any tuple belongs before one that is held.
         """
-        is_before = np.zeros(len(codes), np.bool_)
-        tail = self.buffer.tail[codes]
-        is_held = tail > self.buffer.head[codes]
-        if is_held.any() and not self.query.model.ranks_tuples:
-            last = self.buffer.axis[np.where(is_held, tail - 1, 0)]
-            axis = columns[AXIS].values
-            # If something orders ties, a tie may belong before the tuple that is held.
-            is_before = is_held & ((axis <= last) if self.sorting.ties else (axis < last))
-        is_merged = np.isin(codes, codes[is_before]) if is_before.any() else is_before
+        merged = self._keys_to_merge(codes, columns[AXIS].values)
+        if not len(merged):
+            self.buffer.append(codes, columns)
+            return False
+        is_merged = np.isin(codes, merged)
         for part, put in ((~is_merged, self.buffer.append), (is_merged, self._merge)):
             at = np.flatnonzero(part)
-            if len(at) == len(codes):
-                put(codes, columns)
-            elif len(at):
+            if len(at):
                 put(codes[at], {name: c.take(at) for name, c in columns.items()})
-        return bool(is_before.any())
+        return True
+
+    def _keys_to_merge(self, codes: Int64s, axis: NDArray[Any]) -> Int64s:
+        """The keys of tuples, in order of key, of which one belongs before a tuple that is held."""
+        if self.query.model.ranks_tuples or not len(codes):
+            return np.zeros(0, np.int64)
+        first = np.flatnonzero(np.diff(codes, prepend=-1))
+        keys, earliest = codes[first], np.fmin.reduceat(axis, first)
+        tail = self.buffer.tail[keys]
+        is_held = tail > self.buffer.head[keys]
+        if not is_held.any():
+            return np.zeros(0, np.int64)
+        last = self.buffer.axis[np.where(is_held, tail - 1, 0)]
+        # If something orders ties, a tie may belong before the tuple that is held.
+        is_before = (earliest <= last) if self.sorting.ties else (earliest < last)
+        merged: Int64s = keys[is_held & is_before]
+        return merged
 
     def _merge(self, codes: Int64s, columns: dict[str, Stored]) -> None:
         """Merge tuples with the n tuples held of their keys, in order. Time O(n log n)."""

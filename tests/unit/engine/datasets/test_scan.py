@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.feather
 import pyarrow.orc
 import pyarrow.parquet as pq
+import pyarrow.parquet.encryption as encryption
 import pytest
 from pyarrow import fs
 
@@ -77,6 +79,83 @@ def test_filters_and_files_on_other_file_systems(tmp_path: Path) -> None:
     system = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
     found = wr.scan("a.parquet", filesystem=system, filter=pc.field("k") == "a")
     assert windows(found) == [row for row in EXPECTED if row["k"] == "a"]
+
+
+FILTERS = {
+    "a column that is read": pc.field("x") > 2,
+    "a column that is not read": pc.field("k") == "a",
+    "a folder's column": (pc.field("p") == 2) | (pc.field("x") == 1),
+    "a part of a column": pc.field("s", "a") <= 2,
+    "a column that some file lacks": pc.field("late").is_null() & (pc.field("x") != 3),
+    "a column by number": pc.field(0) == "b",
+    "no column": pc.scalar(True),
+    "no row": pc.field("x") > 9,
+    "a row group only": pc.field("t") > 30,
+}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_filters_keep_the_rows_that_pyarrow_keeps(tmp_path: Path, name: str, at_once: bool) -> None:
+    table = TABLE.append_column("s", pa.array([{"a": x} for x in (1, 2, None, 4)]))
+    for p, part in ((1, table), (2, table.append_column("late", table["x"]))):
+        (tmp_path / f"p={p}").mkdir()
+        pq.write_table(part, tmp_path / f"p={p}" / "0.parquet", row_group_size=3)
+    schema = part.schema.append(pa.field("p", pa.int32()))
+    dataset = ds.dataset(tmp_path, schema, partitioning="hive").filter(FILTERS[name])
+    source = datasets.DatasetSource(dataset)
+    scan = source.reading(["x", "t"], None)
+    batches = [b for piece in source.pieces for b in scan.batches(piece, at_once=at_once)]
+    found = pa.Table.from_batches(batches, scan.schema)
+    assert found.to_pylist() == dataset.to_table(columns=["x", "t"]).to_pylist()
+
+
+def test_dictionaries_are_filtered(tmp_path: Path) -> None:
+    codes = TABLE.set_column(0, "k", TABLE["k"].dictionary_encode())
+    for name in ("p=u", "p=v"):
+        (tmp_path / name).mkdir()
+        pq.write_table(codes, tmp_path / name / "0.parquet")
+    folders = ds.HivePartitioning.discover(infer_dictionary=True)
+    dataset = ds.dataset(tmp_path, partitioning=folders)
+    assert pa.types.is_dictionary(dataset.schema.field("p").type)
+    dataset = dataset.filter((pc.field("p") != "u") & (pc.field("k") == "a"))
+    assert windows(wr.stream(dataset)) == [row for row in EXPECTED if row["k"] == "a"]
+
+
+def test_rows_with_views_are_filtered(tmp_path: Path) -> None:
+    views = TABLE.set_column(0, "k", TABLE["k"].cast(pa.string_view()))
+    pq.write_table(views, tmp_path / "a.parquet")
+    found = wr.scan(tmp_path / "a.parquet", filter=pc.field("x") != 2)
+    expected = wr.stream(TABLE.filter(pc.field("x") != 2))
+    assert windows(found) == windows(expected)
+
+
+class Keys(encryption.KmsClient):  # type: ignore[misc]
+    """A service that has the keys, as far as a test needs one."""
+
+    def __init__(self, config: encryption.KmsConnectionConfig) -> None:
+        super().__init__()
+
+    def wrap_key(self, key_bytes: bytes, master_key_identifier: str) -> bytes:
+        return base64.b64encode(key_bytes)
+
+    def unwrap_key(self, wrapped_key: bytes, master_key_identifier: str) -> bytes:
+        return base64.b64decode(wrapped_key)
+
+
+def test_an_encrypted_file_is_named(tmp_path: Path) -> None:
+    factory, connection = encryption.CryptoFactory(Keys), encryption.KmsConnectionConfig()
+    encrypting = encryption.EncryptionConfiguration(footer_key="f", column_keys={"c": ["x", "k"]})
+    path = tmp_path / "a.parquet"
+    keys = factory.file_encryption_properties(connection, encrypting)
+    with pq.ParquetWriter(path, TABLE.schema, encryption_properties=keys) as writer:
+        writer.write_table(TABLE)
+    decrypting = encryption.DecryptionConfiguration()
+    config = ds.ParquetDecryptionConfig(factory, connection, decrypting)
+    options = ds.ParquetFragmentScanOptions(decryption_config=config)
+    format = ds.ParquetFileFormat(default_fragment_scan_options=options)
+    with pytest.raises(wr.WindrowError, match=r"cannot be read on host .*a\.parquet: .*encrypted"):
+        windows(wr.scan(path, format))
 
 
 def test_columns_that_a_file_lacks_are_null_or_told_by_its_folder(tmp_path: Path) -> None:
@@ -174,6 +253,15 @@ def test_a_column_of_another_type_in_one_file_is_named(tmp_path: Path, format: s
     WRITE[format](other, tmp_path / f"b.{format}")
     with pytest.raises(wr.WindrowError, match=r"'x'; got double in .*b\."):
         windows(wr.scan(tmp_path, format))
+
+
+@pytest.mark.parametrize("format", ["csv", "json"])
+def test_text_where_other_files_have_numbers_is_named(tmp_path: Path, format: str) -> None:
+    WRITE[format](TABLE, tmp_path / f"a.{format}")
+    WRITE[format](TABLE.set_column(2, "x", pa.array(list("1b34"))), tmp_path / f"b.{format}")
+    query = wr.scan(tmp_path, format)
+    with pytest.raises(wr.WindrowError, match=r"cannot be read on host .*/b\."):
+        windows(query)
 
 
 def test_a_narrower_column_in_one_file_is_widened(tmp_path: Path) -> None:

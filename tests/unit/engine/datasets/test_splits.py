@@ -49,6 +49,29 @@ def test_a_large_file_is_cut_at_its_row_groups(tmp_path: Path) -> None:
     assert list(chain(*read)) == list(range(12_000))
 
 
+@pytest.mark.parametrize(("cores", "parts"), [(1, 1), (2, 2), (8, 4)])
+@pytest.mark.parametrize(
+    "condition", [None, pc.bit_wise_and(pc.field("i"), 3) != 1, pc.field("i") < 9000]
+)
+def test_one_large_row_group_is_cut_into_parts(
+    tmp_path: Path, cores: int, parts: int, condition: ds.Expression | None
+) -> None:
+    write(tmp_path / "a.parquet", 0, 12_000, group=12_000)
+    dataset = ds.dataset(tmp_path)
+    dataset = dataset if condition is None else dataset.filter(condition)
+    read = numbers(split(dataset, cores))
+    assert list(chain(*read)) == dataset.to_table()["i"].to_pylist()
+    assert len(read) == parts
+    if condition is None:
+        assert [len(part) for part in read] == [12_000 // parts] * parts
+
+
+def test_one_row_group_is_left_whole_if_only_a_scanner_can_filter_it(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", 0, 12_000, group=12_000)
+    (whole,) = split(ds.dataset(tmp_path).filter(pc.field(0) > 5), cores=2)
+    assert sum(map(len, whole.batches())) == 11_994
+
+
 def test_small_files_share_a_task(tmp_path: Path) -> None:
     for i in range(40):
         write(tmp_path / f"{i:02}.parquet", i * 10, 10, group=10)

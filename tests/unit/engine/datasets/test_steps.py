@@ -19,7 +19,7 @@ from windrow.core.watermark import END_OF_STREAM
 from windrow.engine.datasets import scan, steps
 from windrow.engine.datasets.pieces import pieces_of
 from windrow.engine.datasets.scan import Scan
-from windrow.engine.datasets.steps import Side, Step, timed_steps
+from windrow.engine.datasets.steps import Side, Step, timed_steps, window_steps
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +81,44 @@ def test_the_times_are_read_first_if_nothing_tells_them(tmp_path: Path, what: st
     taken = read(ds.dataset(tmp_path, format="ipc" if what == "ipc" else "parquet"))
     assert most_waiting(taken) <= 110
     assert taken[-1].reached == END_OF_STREAM
+
+
+@pytest.mark.parametrize("has_dictionary", [True, False])
+def test_wide_rows_make_smaller_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_dictionary: bool
+) -> None:
+    monkeypatch.setattr(steps, "_BYTES", 20_000)
+    monkeypatch.setattr(scan, "_BYTES", 1000)
+    monkeypatch.setattr(scan, "_FEWEST_ROWS", 1)
+    table = pa.table({"t": range(1000), "s": ["a" * 1000] * 1000})
+    for i, rows in enumerate((10, 15, 400)):
+        pq.write_table(
+            table, tmp_path / f"{i}.parquet", row_group_size=rows, use_dictionary=has_dictionary
+        )
+    dataset = ds.dataset(tmp_path)
+    side = Side(Scan(dataset.schema, ("t", "s")), pieces_of(dataset), "t")
+    taken = [unread().rows for unread in timed_steps([side])]
+    assert sum(map(len, taken)) == 3000
+    assert max(len(rows) for rows in taken) <= 20
+
+
+@pytest.mark.parametrize("edge", [None, 0, 49, 50, 170])
+def test_rows_in_an_order_of_their_own_are_taken_batch_by_batch(
+    tmp_path: Path, edge: int | None
+) -> None:
+    seqs = [*range(100), *range(99, 199)]
+    if edge is not None:
+        seqs[edge], seqs[edge + 1] = seqs[edge + 1] + 1, seqs[edge]
+    for i in range(2):
+        part = {"seq": seqs[100 * i : 100 * i + 100], "x": range(100)}
+        pq.write_table(pa.table(part), tmp_path / f"{i}.parquet")
+    dataset = ds.dataset(tmp_path)
+    side = Side(Scan(dataset.schema, ("x", "seq")), pieces_of(dataset), None)
+    taken = [unread() for unread in window_steps(side, ["seq"])]
+    assert [len(step.rows) for step in taken] == ([50] * 4 if edge is None else [200])
+    query = wr.scan(tmp_path).order_by("seq").window(wr.CountWindow(30)).agg(s=wf.collect("seq"))
+    found = query.ordered().collect()["s"].to_pylist()
+    assert [seq for window in found for seq in window] == sorted(seqs)
 
 
 def test_wrong_statistics_are_an_error_and_not_a_loss(

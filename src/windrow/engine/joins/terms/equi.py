@@ -26,6 +26,11 @@ from windrow.engine.joins.terms.predicate import Predicate, is_pair_of_names
 from windrow.engine.joins.terms.term import Term
 from windrow.kernels.columns import Column
 
+_FIELDS = (
+    "compare their fields, each in a column of its own: a null in a field equals nothing, "
+    "but in a struct it would equal another."
+)
+
 
 @dataclass(frozen=True)
 class Equi(Term):
@@ -48,7 +53,10 @@ class Equi(Term):
         types = pair_of_types((left, right), (self.left, self.right), "equi")
         if (kind := equi_kind(*types)) is None:
             rule = "equi compares plain values of one kind"
-            raise incomparable(rule, (self.left, self.right), types)
+            error = incomparable(rule, (self.left, self.right), types)
+            if any(map(pa.types.is_struct, types)):
+                error = WindrowError(rule, error.got, _FIELDS)
+            raise error
         check_uncollated(left, self.left, "equi")
         check_uncollated(right, self.right, "equi")
         return replace(self, kind=kind)

@@ -1,0 +1,110 @@
+"""Why a stream could not continue from its checkpoint, in Windrow's words, in the log.
+
+Spark compares the shape of a stream with its checkpoint in words of its own, and lets nobody speak
+first. But it tells a listener of every start, before it compares anything, and of every failure. So
+the failures of streams of ours are explained as ``check_checkpoint`` would have done it. The
+listener leaves once every stream that it waits for has had a batch.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.listener import StreamingQueryListener
+
+from windrow.core.errors import WindrowError
+from windrow.spark.master import is_connect
+from windrow.spark.plans import Metrics, metrics_in, metrics_of
+
+Check = Callable[[SparkSession, str], None]
+"""Raises unless a query can continue from the checkpoint at a location."""
+
+_LOG = logging.getLogger("windrow")
+_COMPARED = (
+    "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA",
+    "STATE_STORE_INVALID_CONFIG_AFTER_RESTART",
+    "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE",
+    "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE",
+    "sources in the checkpoint offsets",
+)
+"""What Spark says if the stream and its checkpoint differ in shape."""
+_MOST_WAITING = 256
+"""So many queries are remembered that have not been started."""
+
+
+class Refusals(StreamingQueryListener):
+    """Logs why streams of a session were refused."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.session = spark
+        self.lock = Lock()
+        self.is_listening = False
+        self.waiting: dict[Metrics, Check] = {}
+        """The checks of queries that have not been started, by their metrics."""
+        self.started: dict[str, tuple[str, list[Check]]] = {}
+        """The checkpoint of each stream that has had no batch, and the checks of its queries."""
+
+    def add(self, metrics: Metrics, check: Check) -> None:
+        """Explain the failure of the stream that will have these metrics."""
+        with self.lock:
+            self.waiting[metrics] = check
+            if len(self.waiting) > _MOST_WAITING:
+                del self.waiting[next(iter(self.waiting))]
+            if not self.is_listening:
+                self.session.streams.addListener(self)
+                self.is_listening = True
+
+    def onQueryStarted(self, event: Any) -> None:
+        stream: Any = self.session.streams.get(str(event.id))
+        if stream is None:
+            return
+        run = stream._jsq.streamingQuery()
+        with self.lock:
+            found = [m for m in metrics_in(run.analyzedPlan().toString()) if m in self.waiting]
+            checks = [self.waiting.pop(metrics) for metrics in found]
+            if checks:
+                self.started[str(event.runId)] = str(run.resolvedCheckpointRoot()), checks
+
+    def onQueryProgress(self, event: Any) -> None:
+        self._ended(str(event.progress.runId))
+
+    def onQueryIdle(self, event: Any) -> None:
+        self._ended(str(event.runId))
+
+    def onQueryTerminated(self, event: Any) -> None:
+        location, checks = self._ended(str(event.runId))
+        if any(words in (event.exception or "") for words in _COMPARED):
+            for check in checks:
+                try:
+                    check(self.session, location)
+                except WindrowError as error:
+                    _LOG.error("a stream cannot continue from %s: %s", location, error)
+
+    def _ended(self, run: str) -> tuple[str, list[Check]]:
+        """Forget a stream, and listen no more if it was the last; its checkpoint and checks."""
+        with self.lock:
+            known = self.started.pop(run, ("", []))
+            if self.is_listening and not self.started and not self.waiting:
+                self.session.streams.removeListener(self)
+                self.is_listening = False
+        return known
+
+
+_of_sessions: dict[str, Refusals] = {}
+
+
+def explained(results: DataFrame, metrics: str, check: Check) -> DataFrame:
+    """The results of a stream, whose failure to continue will be explained.
+
+    Not on Spark Connect, where a listener is not told where the checkpoint is.
+    """
+    spark = results.sparkSession
+    if not is_connect(spark):
+        own = next(m for m in metrics_of(results) if m[0] == metrics)
+        id = str(spark._jsparkSession.sessionUUID())
+        _of_sessions.setdefault(id, Refusals(spark)).add(own, check)
+    return results
