@@ -15,7 +15,7 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-campaign test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
+.PHONY: help setup demo examples check test test-browser test-campaign test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -31,13 +31,19 @@ examples: $(INSTALLED) ## run the example programs on Spark
 
 check: lint ## lint, then run the tests that need no Java, with few examples: for every change
 	HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest --numprocesses 2 --dist worksteal \
-		-m 'not spark and not campaign and not pipeline' --doctest-modules --ignore tests/e2e tests src/windrow
+		-m 'not spark and not campaign and not browser and not pipeline' --doctest-modules \
+		--ignore tests/e2e tests src/windrow
 
 test: lint ## lint, then run all tests and doctests: what continuous integration runs
 	$(WITH_JAVA) $(PYTHON) -m pytest $(BY_FILE) --doctest-modules tests src/windrow
 
 test-campaign: $(INSTALLED) ## run the long tests that `make test` leaves out: kills and clusters
 	$(WITH_JAVA) $(PYTHON) -m pytest $(BY_FILE) -m campaign tests
+
+test-browser: $(INSTALLED) ## run the tests of the live view in Chromium; installs it if there is none
+	@command -v chromium google-chrome > /dev/null || scripts/install_chromium.sh
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(WITH_JAVA) $(PYTHON) -m pytest -m browser tests/browser
 
 test-package: $(INSTALLED) ## build the wheel and the sdist, and try them in empty environments
 	$(WITH_JAVA) scripts/test_package.sh

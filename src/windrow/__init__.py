@@ -42,6 +42,7 @@ from windrow.patterns import KeyFarm, PaneFarm, WinFarm, WinMapReduce, WinSeq
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from opentelemetry.sdk.metrics.export import MetricReader
     from pyspark.sql import SparkSession
 
     from windrow.engine.joins.candidates import Candidates
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from windrow.engine.joins.terms.predicate import Predicate
     from windrow.engine.joins.terms.term import Term
     from windrow.engine.joins.terms.theta import theta
+    from windrow.spark.monitor import Monitor
 
 __version__ = VERSION
 
@@ -122,6 +124,30 @@ def progress(spark: SparkSession) -> AbstractContextManager[None]:
     return progress(spark)
 
 
+@checks_call
+def monitor(
+    spark: SparkSession,
+    port: int = 0,
+    host: str = "127.0.0.1",
+    opentelemetry: bool | MetricReader = False,
+) -> Monitor:
+    """Show the session's streams in the browser, live, until ``stop()`` or the end of ``with``.
+
+    The handle's ``url`` is the page; ``url + "metrics"`` is what Prometheus reads. With
+    ``opentelemetry=True`` the metrics are also sent to a collector of OpenTelemetry; a reader of
+    OpenTelemetry's in its place gets them instead. Port 0 is any free port. By default only this
+    machine can connect.
+    """
+    require("monitor", "spark", "pyspark")
+    from windrow.spark.given_session import checked_session
+    from windrow.spark.monitor import Monitor
+
+    session = checked_session(spark, "monitor")
+    started = Monitor(port, host, opentelemetry)
+    started.attach(session)
+    return started
+
+
 __all__ = [
     "Aggregate",
     "Axis",
@@ -157,6 +183,7 @@ __all__ = [
     "functions",
     "join",
     "local_spark",
+    "monitor",
     "progress",
     "scan",
     "scan_stream",

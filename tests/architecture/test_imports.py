@@ -14,7 +14,8 @@ import windrow
 
 ROOT = Path(windrow.__file__).parent
 LAYERS = [
-    "core", "kernels", "functions", "engine", "patterns", "planner", "spark", "api", "cli",
+    "core", "kernels", "functions", "engine", "patterns", "planner", "monitoring", "spark", "api",
+    "cli",
 ]  # fmt: skip
 FORBIDDEN = {
     "core": {"pyarrow", "numba", "pandas", "pyspark"},
@@ -23,6 +24,7 @@ FORBIDDEN = {
     "engine": {"pandas", "pyspark"},
     "patterns": {"pandas", "pyspark"},
     "planner": {"pandas", "pyspark"},
+    "monitoring": {"pandas", "pyspark"},
 }
 MODULES = sorted(ROOT.rglob("*.py"))
 

@@ -12,7 +12,10 @@ HIDDEN = """
 import importlib.util
 import sys
 
-HIDDEN = {"pyspark", "pandas", "google", "typer", "rich", "matplotlib", "plotext"}
+HIDDEN = {
+    "pyspark", "pandas", "google", "typer", "rich", "matplotlib", "plotext",
+    "prometheus_client", "opentelemetry",
+}
 
 
 class Hider:

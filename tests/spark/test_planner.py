@@ -11,10 +11,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 import windrow as wr
+from tests import golden_checkpoint
 from tests.spark.test_windows_equal_sparks_own import random_table
 from windrow import functions as wf
 from windrow.api import tuning
 from windrow.engine.datasets import sampling
+from windrow.spark import sampling as sampling_of_frames
 
 pytestmark = pytest.mark.spark
 
@@ -67,8 +69,8 @@ def test_a_decision_names_its_plans(spark: SparkSession, capsys: Any) -> None:
     base = base_over(spark.createDataFrame(random_table(0)))
     base.window(wr.TimeWindow("1 s", "10 ms")).agg(**COUNTS).explain("cost")
     printed = capsys.readouterr().out
-    assert "\n  * panes in Spark\n" in printed
-    assert "\n  - KeyFarm(n=2, inner=WinSeq(), level=2)\n" in printed
+    assert "─ * panes in Spark\n" in printed
+    assert "─ KeyFarm(n=2, inner=WinSeq(), level=2)\n" in printed
 
 
 def test_tune_runs_plans_on_spark(
@@ -102,6 +104,65 @@ def test_large_files_tell_their_statistics(
         with monkeypatch.context() as small:
             assert decided(hinted, capsys)["statistics"] == {"cost": 20}
             small.setattr(sampling, "LEAST_BYTES", 0)
-            assert decided(query, capsys)["statistics"] == {}
+            assert set(decided(query, capsys)["statistics"]) == {"keys", "skew", "rate", "rows"}
             found = decided(hinted, capsys)["statistics"]
         assert (found["keys"], found["rows"], found["cost"]) == (3, 400, 20)
+
+
+def test_without_hints_rows_at_hand_tell_that_panes_are_sparse(
+    spark: SparkSession, capsys: Any
+) -> None:
+    """500 keys, 2 s / 20 ms, panes with less than one row each."""
+    made = spark.range(4_000_000).selectExpr("id % 500 k", "timestamp_micros(id * 50) ts", "id x")
+    dense = spark.range(4_000_000).selectExpr("id % 5 k", "timestamp_micros(id) ts", "id x")
+    found = {}
+    for name, df in {"sparse": made, "dense": dense, "computed": made.repartition(2)}.items():
+        query = base_over(df).window(wr.TimeWindow("2 s", "20 ms")).agg(**COUNTS)
+        found[name] = decided(query, capsys)
+    assert found["sparse"]["native"] is None
+    assert found["sparse"]["statistics"]["keys"] == pytest.approx(500, rel=0.01)
+    assert found["sparse"]["statistics"]["rate"] == pytest.approx(20_000, rel=0.1)
+    assert found["dense"]["native"] == "panes"
+    assert (found["computed"]["native"], found["computed"]["statistics"]) == ("panes", {})
+
+
+@pytest.mark.parametrize("is_on", ["true", "false"])
+def test_a_function_is_measured_on_a_sample_unless_a_setting_says_no(
+    spark: SparkSession, capsys: Any, monkeypatch: pytest.MonkeyPatch, is_on: str
+) -> None:
+    monkeypatch.setattr(sampling_of_frames, "LEAST_ROWS", 1000)
+    called: list[int] = []
+
+    def counted(window: wr.Window) -> dict[str, int]:
+        called.append(len(window))
+        return {"n": len(window)}
+
+    df = spark.createDataFrame(random_table(0)).crossJoin(spark.range(10)).drop("id").cache()
+    df.count()
+    query = base_over(df).window(wr.TimeWindow("20 ms", "10 ms")).apply(counted, "n bigint")
+    spark.conf.set("spark.windrow.measureFunctions", is_on)
+    try:
+        known = decided(query, capsys)["statistics"]
+    finally:
+        spark.conf.unset("spark.windrow.measureFunctions")
+        df.unpersist()
+    assert known["rows"] == 4000
+    assert ("cost" in known) == (is_on == "true")
+    assert called == []
+
+
+def test_a_checkpoint_tells_the_keys_of_an_earlier_run(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint, _ = golden_checkpoint.read(golden_checkpoint.WINDOWS, tmp_path)
+    query = over_a_stream(spark).hint(rate=5).hint_from(checkpoint)
+    assert query.hints.known == {"keys": 4, "rate": 5}
+    assert query.hint(keys=9).hint_from(checkpoint).hints.keys == 9
+    with pytest.raises(wr.WindrowError, match="not the checkpoint of a streaming query"):
+        over_a_stream(spark).hint_from(tmp_path / "elsewhere")
+
+
+def test_rows_that_cannot_be_computed_fail_only_when_the_query_runs(spark: SparkSession) -> None:
+    made = spark.range(1_000_000).selectExpr(
+        "raise_error('no key')::bigint k", "timestamp_micros(id) ts", "id x"
+    )
+    query = base_over(made).window(wr.TimeWindow("2 s", "20 ms")).agg(**COUNTS)
+    assert "native" in query.source.decision(query.window_query(), None).as_data()

@@ -17,7 +17,8 @@ from windrow.patterns import Pattern
 from windrow.patterns.windows import window_stages
 from windrow.planner.choice import Choice
 from windrow.planner.decision import Decision
-from windrow.planner.in_process import IN_PROCESS, choose_in_process
+from windrow.planner.in_process import choose_in_process
+from windrow.planner.machine import in_process as in_process_here
 from windrow.planner.plans import Resources
 
 FEW_ROWS = 1 << 17
@@ -57,7 +58,9 @@ class InThreads:
     def decision(self, reads: str | None = None) -> Decision:
         """What will run and why, and for a dataset what is read."""
         runs = "in this process" + (f", in {self.threads} threads" if self.threads > 1 else "")
-        resources = Resources(self.threads, reads_files=reads is not None, constants=IN_PROCESS)
+        resources = Resources(
+            self.threads, reads_files=reads is not None, constants=in_process_here()
+        )
         return Decision(
             self.query, self.choice, self.stages, resources, runs, reads, runs_here=True
         )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from json import dumps
 from os import PathLike
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from windrow.api.join_arguments import (
     AnyHow,
@@ -38,11 +39,14 @@ if TYPE_CHECKING:
     from windrow.engine.joins.terms.term import Term
     from windrow.engine.stages.nodes import Stages
     from windrow.patterns.joins import Strategy
+    from windrow.planner.join_decision import JoinDecision
     from windrow.planner.join_layout import GridChoice, Layout
     from windrow.spark.joins import Side, Sides
     from windrow.spark.source import DataFrameSource
 
     JoinSource = TableSource | DatasetSource | FileStreamSource | DataFrameSource
+
+ExplainMode: TypeAlias = Literal["simple", "spark", "cost", "json"]
 
 
 @checks_call
@@ -177,7 +181,11 @@ class Join:
 
     def choice(self, spark: SparkSession | None = None) -> GridChoice:
         """The grid that runs, and why; joins without a session use one core."""
-        from windrow.planner.join_layout import choose_grid, choose_line, choose_stream_grid
+        from windrow.planner.join_layout import (
+            choose_grid,
+            choose_line,
+            choose_stream_grid,
+        )
         from windrow.planner.plans import STREAM_WORKERS
 
         rates, cores = self.rates or (1, 1), 1
@@ -315,16 +323,50 @@ class Join:
         return {**self.query.identity(), **own}
 
     @checks_call
-    def explain(self) -> None:
-        """Print what will run and why."""
-        from windrow.planner.explain_join import explain_join
+    def explain(self, mode: ExplainMode = "simple") -> None:
+        """Print what will run and why.
 
-        runs, reads = "in this process", []
+        ``mode="spark"`` appends Spark's own plan. ``"cost"`` prints the layouts that were weighed,
+        with predictions and a sentence each. ``"json"`` prints all of it as data, with a version.
+        """
+        one_of(mode, get_args(ExplainMode), "mode")
+        decision = self._decision()
+        if mode == "cost":
+            print(decision.explain_cost())
+        elif mode == "json":
+            print(dumps(decision.as_data(), indent=2))
+        else:
+            print(decision.explain())
+        if mode == "spark":
+            # A name that no query before it has taken.
+            self.to_df("explained" if self._is_stream else None).explain()
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the decision and the layouts that were weighed."""
+        return self._decision().as_html()
+
+    def _decision(self) -> JoinDecision:
+        from windrow.planner.join_decision import JoinDecision
+
+        runs, reads, cores = "in this process", [], 1
         if (session := self._session) is not None:
+            from windrow.spark.cores import cores_of
+
             kind = "as a stream, state in Spark's state store" if self._is_stream else "as tasks"
             runs = f"on Spark, {kind}, on rows packed as Arrow"
             reads = [self._reads(side, session) for side in (0, 1)]
-        print(explain_join(self.query, self.choice(), self.strategy, self.stages(), runs, reads))
+            cores = cores_of(session)
+        return JoinDecision(
+            self.query,
+            self.choice(),
+            self.strategy,
+            self.stages(),
+            runs,
+            tuple(reads),
+            cores,
+            self.rates,
+            self._is_stream,
+        )
 
 
 def _source_of(data: object, step: str) -> Any:

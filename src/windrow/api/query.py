@@ -54,6 +54,8 @@ class Query:
     pattern: Pattern | None = None
     is_ordered: bool = False
     hints: Statistics = UNKNOWN
+    prefers_native: bool = field(default=False, repr=False)
+    """Whether ``tune`` has found Spark's own aggregation to be the fastest."""
     tuning: pa.Table | None = field(default=None, repr=False, compare=False)
     """What ``tune`` has measured: the plans it tried, the fastest first."""
 
@@ -190,7 +192,7 @@ class Query:
         """Run with this parallel pattern."""
         if not isinstance(pattern, Pattern):
             raise WindrowError("using takes a pattern", repr(pattern), "for example wr.KeyFarm(4).")
-        return replace(self, pattern=pattern)._checked()
+        return replace(self, pattern=pattern, prefers_native=False)._checked()
 
     @checks_call
     def hint(
@@ -208,6 +210,24 @@ class Query:
         window. Numbers that you leave out stay as they were hinted before.
         """
         return replace(self, hints=hinted(keys, skew, rate, cost).or_else(self.hints))
+
+    @checks_call
+    def hint_from(self, checkpoint: str | PathLike[str]) -> Query:
+        """Tell the planner what the checkpoint of an earlier run knows: its keys and their skew.
+
+        For a stream that starts with a new checkpoint, or for a bounded query over the same rows: a
+        stream keeps its pattern as long as it has its checkpoint. Numbers that were hinted before
+        stay.
+        """
+        from windrow.core.packages import require
+
+        require("hint_from", "spark", "pyspark")
+        from windrow.spark.checkpoint_contents import statistics_of
+        from windrow.spark.given_session import session_of
+
+        session = getattr(self.source, "session", None) or session_of(None)
+        found = statistics_of(session, path_of(checkpoint, "checkpoint"))
+        return replace(self, hints=self.hints.or_else(found))
 
     @checks_call
     def ordered(self) -> Query:
@@ -356,6 +376,7 @@ class Query:
             idle_timeout=self.idle_timeout,
             unit=self.unit,
             hints=self.hints,
+            prefers_native=self.prefers_native,
         )
 
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 from windrow.api.query import Query
 from windrow.api.sources import Source, source_of
 from windrow.core.errors import WindrowError, near_names
-from windrow.core.statistics import UNKNOWN
 
 if TYPE_CHECKING:
     from windrow.planner.plans import Plan
@@ -42,8 +41,7 @@ def tuned(query: Query, sample: Any) -> Query:
     if fastest == decision.choice.plan:
         return replace(query, pattern=None, tuning=table)
     if fastest.native is not None:
-        # Without hints, Spark's own aggregation computes what it can.
-        return replace(query, pattern=None, hints=UNKNOWN, tuning=table)
+        return replace(query, pattern=None, prefers_native=True, tuning=table)
     return replace(query.using(fastest.pattern), tuning=table)
 
 
@@ -62,9 +60,9 @@ def _checked(query: Query, sample: Any) -> Source:
 
 def _run(query: Query, source: Source, plan: Plan) -> Callable[[], object]:
     """What runs the plan over the sample."""
-    pattern = None if plan.native is not None else plan.pattern
-    hints = UNKNOWN if plan.native is not None else query.hints
-    over = replace(query, source=source, pattern=pattern, hints=hints)
+    is_native = plan.native is not None
+    pattern = None if is_native else plan.pattern
+    over = replace(query, source=source, pattern=pattern, prefers_native=is_native)
     return lambda: source.run(over.window_query(), pattern)
 
 

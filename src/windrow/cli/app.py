@@ -129,6 +129,22 @@ def demo(
     raise typer.Exit(demo(rows_per_second, seconds, png))
 
 
+@app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
+def dashboard(
+    program: Annotated[Path | None, typer.Argument(help="A Python program with streams.")] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(help="What it is given.")] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Show streams made for it.")] = False,
+    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 for any free one.")] = 4050,
+) -> None:
+    """Run a program and show its streams in the browser, live."""
+    from windrow.cli.dashboard import dashboard
+
+    if demo == (program is not None):
+        raise typer.BadParameter("give a program to run, or --demo")
+    dashboard(program, arguments or (), host, port)
+
+
 @app.command()
 def check(
     master: Annotated[
@@ -151,3 +167,48 @@ def inspect(
     from windrow.cli.inspection import show_checkpoint
 
     show_checkpoint(checkpoint, keys)
+
+
+@app.command()
+def calibrate(
+    master: Annotated[
+        str | None, typer.Option(help="Spark's master; by default all cores of this machine.")
+    ] = None,
+    spark: Annotated[bool, typer.Option(help="Measure Spark's steps, too.")] = True,
+    keep: Annotated[bool, typer.Option(help="Keep the result for the next queries.")] = True,
+) -> None:
+    """Measure what the planner's steps cost on this machine; takes a minute or two."""
+    from windrow.cli.calibrate import calibrate
+
+    calibrate(master, with_spark=spark, keeps=keep)
+
+
+@app.command()
+def simulate(
+    files: Files,
+    window: WindowText,
+    agg: Functions,
+    key: Keys = None,
+    time: Time = None,
+    unit: TimeUnit = "us",
+    order_by: OrderBy = None,
+    format: Format = None,
+    slots: Annotated[
+        list[int], typer.Option(min=1, max=65_536, help="Tasks that run at once; repeatable.")
+    ] = [4, 64, 1024],  # noqa: B006 (Typer copies it)
+    replay: Annotated[
+        bool, typer.Option(help="Time each worker by itself, and replay them on the slots.")
+    ] = False,
+    check: Annotated[
+        list[str] | None,
+        typer.Option(help='Run on this Spark master, such as "local[2]", too; repeatable.'),
+    ] = None,
+) -> None:
+    """Predict how long a query over files takes on any number of cores of a cluster."""
+    from windrow.cli.file_query import FileQuery
+    from windrow.cli.simulation import show_simulation
+
+    query = FileQuery(
+        files, window, agg, key or (), time, unit, order_by=order_by or (), format=format
+    )
+    show_simulation(query, slots, replays=replay, masters=check or ())

@@ -39,6 +39,8 @@ class WindowQuery:
     """The unit of the event time if it is an integer."""
     hints: Statistics = UNKNOWN
     """What the user knows about the rows and the function. It never changes the results."""
+    prefers_native: bool = False
+    """Whether Spark's own aggregation was measured to be faster where it can compute the query."""
 
     def result_schema(self) -> pa.Schema:
         """The names and types of the result columns, without key and window columns."""

@@ -1,9 +1,9 @@
 """Chooses how a query runs if the user names no pattern.
 
-Without hints, rules choose. They ask the first questions of Mencagli 2019, Figure 14: are
-there keys, can the function be decomposed, do windows overlap? From Mencagli 2018, Figure 7, comes
-the question whether a tuple's windows are known when it arrives. With hints, the plan whose
-predicted time is the shortest is chosen.
+If nothing is known of the rows, rules choose. They ask the first questions of Mencagli 2019,
+Figure 14: are there keys, can the function be decomposed, do windows overlap? From Mencagli 2018,
+Figure 7, comes the question whether a tuple's windows are known when it arrives. With statistics,
+which are hints or come from a sample, the plan whose predicted time is the shortest is chosen.
 """
 
 from __future__ import annotations
@@ -46,13 +46,14 @@ class Choice:
 
 
 def choose(query: WindowQuery, resources: Resources, statistics: Statistics = UNKNOWN) -> Choice:
-    """The plan for a query: by the rules, or by prediction if the user gives hints.
+    """The plan for a query: by prediction, or by the rules if nothing is known of its rows.
 
-    Hints come before the statistics, which add to them: a sample alone does not tell the cost of
-    the function.
+    Hints come before the statistics, which add to them.
     """
     usual = by_rules(query, resources)
-    if not can_predict(query.hints):
+    if query.prefers_native and resources.native:
+        return Choice(usual.pattern, "measured to be the fastest", resources.native)
+    if not can_predict(query.hints.or_else(statistics)):
         return usual
     predictions = weigh(query, resources, statistics)
     best = predictions[0]
@@ -100,7 +101,8 @@ def _weigh(
     known = query.hints.or_else(statistics)
     load = load_of(query, known, resources.constants, is_stream=resources.is_stream)
     usual = by_rules(query, resources).plan
-    plans = dict.fromkeys([given or usual, usual, *plans_for(query, resources, load)])
+    native = [Plan(usual.pattern, resources.native)] if resources.native else []
+    plans = dict.fromkeys([given or usual, usual, *native, *plans_for(query, resources, load)])
     predictions = [predict(query, plan, load, resources) for plan in plans]
     least = min(p.seconds for p in predictions)
     chosen = predictions[0]
@@ -117,7 +119,8 @@ def by_rules(query: WindowQuery, resources: Resources) -> Choice:
         why = "no keys, and the function needs whole windows: executors without state compute them"
         return Choice(WinFarm(resources.cores, workers="agnostic"), why)
     pattern, why = _pattern_by_rules(query, resources.workers)
-    return Choice(pattern, why, resources.native)
+    # Rows that tasks read themselves are in Python already.
+    return Choice(pattern, why, None if resources.reads_files else resources.native)
 
 
 def _pattern_by_rules(query: WindowQuery, n: int) -> tuple[Pattern, str]:

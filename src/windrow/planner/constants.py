@@ -12,7 +12,8 @@ class Constants:
     The defaults come from CPU times with PySpark 4.3 on two busy cores of one server: those of the
     engine in process, those of Spark from jobs with and without the step. ``hand_over`` is between
     its CPU time (0.22) and its share of a job's time (0.9); ``piece`` and ``window`` were measured
-    only together. Not measured but estimated: ``of_few``, ``pair``, ``state`` and ``stage``.
+    only together. ``state`` and ``stage`` are estimates, and ``call`` and ``fold`` are what small
+    functions cost. ``windrow calibrate`` measures all of them on a machine.
     """
 
     hand_over: float = 0.4
@@ -33,12 +34,14 @@ class Constants:
     """A window of which a user's function is called."""
     fold: float = 2.0
     """A row of a window that goes through a user's ``update``, or through ``lift``."""
-    of_few: float = 0.05
+    of_few: float = 0.1
     """A row for a function whose partials are small, such as a variance, beside keeping it."""
     of_all: float = 0.15
     """A row for a function that needs all rows, such as a median, beside keeping it."""
     native_row: float = 0.08
     """A row that Spark's own aggregation takes in."""
+    native_read: float = 0.05
+    """A row that Spark's own reader reads from a Parquet file for it."""
     native_group: float = 1.25
     """A group of that aggregation: shuffled, merged and, if it is a pane, handed over."""
     pair: float = 0.004
@@ -53,3 +56,20 @@ class Constants:
     """A task of a stage."""
     batch: float = 300_000
     """A stateful stage in one micro-batch."""
+
+
+ON_SPARK = Constants()
+"""What steps cost on Spark, as it ships."""
+IN_PROCESS = Constants(
+    hand_over=0.0,
+    read=0.025,
+    exchange=0.012,
+    keep=0.1,
+    reduce=0.006,
+    piece=0.06,
+    window=0.04,
+    job=0.0,
+    stage=0.0,
+    task=0.0,
+)
+"""What steps cost where workers share the rows of one process, as ``calibrate`` measures it."""

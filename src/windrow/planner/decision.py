@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.stages.nodes import Stages
 from windrow.engine.window_query import WindowQuery
+from windrow.planner.alternatives import as_text, rate_of, rejection
 from windrow.planner.choice import Choice, can_predict, weigh
 from windrow.planner.explain import explain, function_of
 from windrow.planner.plans import Resources
@@ -62,23 +63,22 @@ class Decision:
 
     def explain_cost(self) -> str:
         """The choice as a tree: the plan that was chosen, and those that were rejected."""
-        chosen, *rejected = self.predictions()
+        predictions = self.predictions()
         scaling = {} if self.runs_here else self.scaling()
         lines = [
-            f"{'chosen':<9}{chosen.plan.describe()}: {self.choice.why}",
+            f"{'chosen':<9}{predictions[0].plan.describe()}: {self.choice.why}",
             f"{'known':<9}{self._known()}",
             f"{'on':<9}{self._on()}",
             "plans",
-            _line("*", chosen, chosen),
-            *(_line("-", p, chosen) for p in rejected),
+            *as_text(predictions, self.choice.why),
             *(["on other numbers of cores"] if scaling else []),
-            *(f"  {cores:>4} {_rate(p)} as {p.plan.describe()}" for cores, p in scaling.items()),
+            *(f"  {cores:>4} {rate_of(p)} as {p.plan.describe()}" for cores, p in scaling.items()),
         ]
         return "\n".join(lines)
 
     def as_data(self) -> dict[str, object]:
         """The decision as JSON data."""
-        query = self.query
+        query, predictions = self.query, self.predictions()
         return {
             "version": VERSION,
             "window": repr(query.model),
@@ -104,10 +104,13 @@ class Decision:
                     "is_chosen": number == 0,
                     "seconds": p.seconds,
                     "rows_per_second": p.rows_per_second,
+                    "latency": p.latency,
                     "held": p.held,
+                    "bytes": p.bytes,
                     "limit": p.limit,
+                    "sentence": rejection(p, predictions[0]) if number else self.choice.why,
                 }
-                for number, p in enumerate(self.predictions())
+                for number, p in enumerate(predictions)
             ],
         }
 
@@ -121,14 +124,3 @@ class Decision:
         cores = self.resources.cores
         what = "a stream" if self.resources.is_stream else "bounded input"
         return f"{cores} core{'s' * (cores != 1)}, {what}"
-
-
-def _line(mark: str, prediction: Prediction, chosen: Prediction) -> str:
-    times = prediction.seconds / chosen.seconds
-    plan = prediction.plan.describe()
-    predicted = f"{_rate(prediction)}, {times:.2f} x the time, holds {prediction.held:.3g}"
-    return f"  {mark} {plan}\n      {predicted}: {prediction.limit}"
-
-
-def _rate(prediction: Prediction) -> str:
-    return f"{prediction.rows_per_second / 1e6:.3g} M rows/s"

@@ -7,10 +7,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, WinSeq
 from windrow.patterns.workers import can_keep_panes
 from windrow.planner.choice import Choice
-from windrow.planner.constants import Constants
 
-IN_PROCESS = Constants(hand_over=0.0, read=0.05, exchange=0.02, job=0.0, stage=0.0, task=0.0)
-"""What steps cost where workers share the rows."""
 MOST_IN_PROCESS = 16
 """The most workers in one process. Each takes half a millisecond of a step, one after the other."""
 CORES_FOR_ROUTING = 4

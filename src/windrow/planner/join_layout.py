@@ -11,14 +11,13 @@ from windrow.core.errors import WindrowError, received
 from windrow.engine.joins.grid import Grid
 from windrow.engine.joins.join_query import JoinQuery
 from windrow.engine.joins.terms.predicate import Predicate
-from windrow.planner.constants import Constants
-from windrow.planner.cost import join_latency, optimal_degree
+from windrow.planner.cost import join_latency
+from windrow.planner.join_cost import JoinLoad, Rates, predict_grid
 from windrow.planner.plans import STREAM_WORKERS
 
 LayoutName = Literal["linear", "rectangular", "square"]
 Layout = LayoutName | tuple[int, int]
 LAYOUTS: tuple[LayoutName, ...] = get_args(LayoutName)
-Rates = tuple[float, float]
 _MOST_STREAM_WORKERS = 8 * STREAM_WORKERS
 
 
@@ -41,11 +40,13 @@ def choose_grid(
 ) -> GridChoice:
     """The grid for a join: what the user gives is kept, the rest is chosen.
 
-    ``degree`` is the number of workers; by default it is the number of cores.
+    ``degree`` is the number of workers; by default it is the number of cores. Bounded rows come as
+    fast as they are read: no number of workers keeps up with them, and equations 3 to 9 of DP-Join
+    make each further core worth its copies.
     """
     n = None if degree is None else positive_workers(degree, "degree")
     parts = None if partitions is None else positive_workers(partitions, "partitions", "grids")
-    by = _partitioning(query.on)
+    by = partitioning(query.on)
     if parts is not None and parts > 1 and not by:
         rule = "partitions need a term that can partition rows, such as an equi or a finite band"
         hint = "leave partitions out: a grid splits any join."
@@ -79,7 +80,7 @@ def choose_stream_grid(query: JoinQuery, rates: Rates | None) -> GridChoice:
     """The grid for a join of streams of which the user sets no part."""
     degree = stream_degree(query, rates)
     choice = choose_grid(query, cores=degree, rates=rates or (1, 1))
-    if rates is None or _partitioning(query.on):
+    if rates is None:
         return choice
     few = f"{degree} worker{'s' * (degree != 1)} keep{'s' * (degree == 1)} up with the rates"
     return GridChoice(choice.grid, f"{few}; {choice.why}" if degree > 1 else few)
@@ -88,18 +89,19 @@ def choose_stream_grid(query: JoinQuery, rates: Rates | None) -> GridChoice:
 def stream_degree(query: JoinQuery, rates: Rates | None) -> int:
     """How many workers a join of streams has, on any number of cores.
 
-    If the rates are known, and every row meets all rows of the other window, they are N_opt or
-    slightly more: the fewest that keep up. Their number is a power of two, which any number of
-    cores can share evenly.
+    If the rates are known, they are N_opt or slightly more: the fewest that keep up with the pairs
+    or, where partitions hold few candidates, with the rows. Their number is a power of two, which
+    any number of cores can share evenly.
     """
-    if rates is None or _partitioning(query.on):
+    if rates is None:
         return STREAM_WORKERS
-    left, right = query.lengths
-    windows: Rates = left, right
-    if not query.by_count:
-        windows = rates[0] * left / 1e6, rates[1] * right / 1e6
+    load = JoinLoad.of(query, rates, is_stream=True)
+    fewest = load.optimal_degree
+    if partitioning(query.on):
+        # Twice as many as predicted: how many candidates a partition holds is only assumed.
+        fewest = math.ceil(2 * predict_grid(Grid(1, 1, 2), load, 1).seconds)
     # Beyond this, batches wait for the state of so many workers.
-    fewest = min(optimal_degree(rates, windows, Constants().pair / 1e6), _MOST_STREAM_WORKERS)
+    fewest = min(max(1, fewest), _MOST_STREAM_WORKERS)
     return 1 << (fewest - 1).bit_length()
 
 
@@ -147,7 +149,7 @@ def _fitting(layout: str, cores: int) -> int:
     return math.isqrt(cores) ** 2 if layout == "square" else cores
 
 
-def _partitioning(on: Predicate) -> tuple[int, ...]:
+def partitioning(on: Predicate) -> tuple[int, ...]:
     """The terms to partition by: all that need no copies, otherwise the first that is able to."""
     able = [i for i, term in enumerate(on.terms) if term.partitioned_by is not None]
     return tuple(i for i in able if not on.terms[i].has_copies) or tuple(able[:1])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from windrow.core.computation import Aggregation, Apply, Fold
 from windrow.core.statistics import Statistics
+from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
 from windrow.functions.columnar import Columnar
 from windrow.patterns.workers import can_keep_panes, is_told_by_time, needs_all_rows
@@ -18,6 +19,11 @@ BATCH_SECONDS = 1.0
 """How much of a stream one micro-batch is taken to hold."""
 KEYS = 100
 """The keys if their number is not known."""
+_CONTROL = 16.0
+"""The bytes of a row's time, or of the number of a pane, and of its key."""
+_WIDTH, _OF_ANY_LENGTH = 8.0, 32.0
+_NARROW = {"boolean": 1.0, "tinyint": 1.0, "smallint": 2.0, "int": 4.0, "float": 4.0, "date": 4.0}
+_WIDE = frozenset(["bigint", "double", "timestamp", "timestamp_ntz"])
 ROWS_PER_WINDOW = 100.0
 """The rows of a window where nothing is known about it."""
 ROWS_APART = 10.0
@@ -50,6 +56,10 @@ class Load:
     """Whether emitters send partials of panes instead of rows."""
     needs_all_rows: bool
     """Whether the partials of pieces are all their rows."""
+    row_bytes: float
+    """The memory that a row takes in a worker."""
+    partial_bytes: float
+    """The memory that the partials of a pane take, if workers keep them."""
 
     @property
     def windows_per_row(self) -> float:
@@ -109,7 +119,20 @@ def load_of(
         keeps_panes=can_keep_panes(query),
         reduces_early=can_keep_panes(query) and is_told_by_time(model),
         needs_all_rows=needs_all_rows(query),
+        row_bytes=_CONTROL + sum(_width(query.types[name]) for name in needed_columns(query)),
+        partial_bytes=_CONTROL + _WIDTH * (1 + _functions(query)),
     )
+
+
+def _width(kind: str) -> float:
+    """The bytes of a value, about: those of any length are taken to be short."""
+    return _NARROW.get(kind, _WIDTH if kind in _WIDE else _OF_ANY_LENGTH)
+
+
+def _functions(query: WindowQuery) -> int:
+    """How many functions there are; each has about one partial."""
+    computation = query.computation
+    return len(computation.functions) if isinstance(computation, Aggregation) else 1
 
 
 def _function_costs(

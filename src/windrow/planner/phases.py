@@ -94,7 +94,8 @@ class Phases:
     def _native(self, plan: Plan) -> list[Phase]:
         c, load, cores = self.constants, self.load, self.resources.cores
         groups = load.windows if plan.native == "windows" else load.panes
-        work = load.rows * c.native_row + groups * c.native_group
+        row = c.native_row + c.native_read * self.resources.reads_files
+        work = load.rows * row + groups * c.native_group
         first = Phase("Spark groups rows", work, cores, 1 / cores, is_exchanged=False)
         if plan.native == "windows":
             return [first]

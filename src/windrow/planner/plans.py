@@ -19,6 +19,7 @@ from windrow.patterns import (
     WinSeq,
     check_pattern,
 )
+from windrow.planner import machine
 from windrow.planner.constants import Constants
 from windrow.planner.load import Load
 
@@ -48,7 +49,7 @@ class Resources:
     """Whether tasks read the rows themselves, so that Spark hands none over."""
     native: Native | None = None
     """What Spark's own aggregation could compute of the query."""
-    constants: Constants = field(default_factory=Constants)
+    constants: Constants = field(default_factory=machine.on_spark)
 
     @property
     def workers(self) -> int:
@@ -96,13 +97,26 @@ def _patterns(query: WindowQuery, resources: Resources, load: Load) -> Iterator[
     for last in (1, n):
         yield PaneFarm(n, last)
         yield WinMapReduce(n, last)
-    for outer in range(2, n):
-        if n % outer == 0:
-            inner = n // outer
-            yield WinFarm(outer, PaneFarm(inner, 1))
-            if query.keys:
-                yield KeyFarm(outer, PaneFarm(inner, 1))
-                yield KeyFarm(outer, WinMapReduce(inner, 1))
+    yield PaneFarm(1, n)
+    yield from _nested(query, n)
+
+
+def _nested(query: WindowQuery, n: int) -> Iterator[Pattern]:
+    """Farms of pane farms and of map-reduce, of as many workers as cores or of twice as many.
+
+    All are of level 2, which has the fewest exchanges: Spark runs one stage after the other, so no
+    other level is faster.
+    """
+    for total in (n, 2 * n):
+        for outer in range(2, total):
+            inner = total // outer
+            if total % outer or total > MOST_WORKERS:
+                continue
+            for last in {1, inner}:
+                yield WinFarm(outer, PaneFarm(inner, last))
+                if query.keys:
+                    yield KeyFarm(outer, PaneFarm(inner, last))
+                    yield KeyFarm(outer, WinMapReduce(inner, last))
 
 
 def _is_legal(pattern: Pattern, query: WindowQuery) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, Pattern, WinFarm
 from windrow.planner.cost import key_farm_limit, multicast, partition_imbalance
-from windrow.planner.load import Load
+from windrow.planner.load import BATCH_SECONDS, Load
 from windrow.planner.phases import Phase, Phases
 from windrow.planner.plans import Plan, Resources
 
@@ -19,8 +19,16 @@ class Prediction:
     plan: Plan
     seconds: float
     rows_per_second: float
+    latency: float
+    """Seconds from the arrival of a window's last row to its result, on average.
+
+    On a stream, a row waits for half a batch, and then for its results. On bounded input, results
+    are there when the query ends.
+    """
     held: float
     """How many rows, or partials of panes, workers hold at once for open windows."""
+    bytes: float
+    """About how much memory these take."""
     limit: str
 
 
@@ -34,7 +42,17 @@ def predict(query: WindowQuery, plan: Plan, load: Load, resources: Resources) ->
     limit = _limit(plan.pattern, slowest, load, resources)
     if plan.native == "panes" and load.rows_per_pane < 2:
         limit = f"a pane holds {load.rows_per_pane:.1f} rows, so Spark merges few of them"
-    return Prediction(plan, seconds, load.rows / seconds, _held_by(plan, load), limit)
+    latency = seconds
+    if resources.is_stream:
+        # If a batch takes longer than its rows took to arrive, the next one has more.
+        latency += max(BATCH_SECONDS, seconds) / 2
+    held = _held_by(plan, load)
+    width = load.partial_bytes if _holds_partials(plan, load) else load.row_bytes
+    return Prediction(plan, seconds, load.rows / seconds, latency, held, held * width, limit)
+
+
+def _holds_partials(plan: Plan, load: Load) -> bool:
+    return plan.native == "panes" or load.keeps_panes
 
 
 def _held_by(plan: Plan, load: Load) -> float:
@@ -42,7 +60,7 @@ def _held_by(plan: Plan, load: Load) -> float:
     pattern = plan.pattern
     if plan.native == "windows":
         return 0.0
-    if plan.native == "panes" or load.keeps_panes:
+    if _holds_partials(plan, load):
         held, copies = load.keys * load.panes_per_window, load.panes_per_window
     else:
         held, copies = load.keys * load.rows_per_window, load.windows_per_row

@@ -12,15 +12,13 @@ from pyspark.sql import functions as F
 from windrow.core.computation import Aggregation
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.control import TIME
-from windrow.engine.datasets.sampling import sampled
 from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.intake import window_tuples
 from windrow.engine.stages.nodes import Emitter, Stages
 from windrow.engine.window_query import ID, WindowQuery
 from windrow.patterns import Pattern
 from windrow.patterns.windows import stages_over_panes, window_stages
-from windrow.patterns.workers import can_keep_panes, is_told_by_time
-from windrow.planner.choice import Choice, can_predict, choose
+from windrow.planner.choice import Choice, choose
 from windrow.planner.plans import Resources
 from windrow.spark import native
 from windrow.spark.cores import cores_of
@@ -28,6 +26,7 @@ from windrow.spark.intake import Intake
 from windrow.spark.results import Results
 from windrow.spark.rows import column, result_fields, schema_of, tuples
 from windrow.spark.runtime import dropped, run_bounded
+from windrow.spark.sampling import statistics_of
 from windrow.spark.sending import check_can_be_sent
 from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
@@ -61,28 +60,13 @@ def plan(query: WindowQuery, df: DataFrame | SplitRows, pattern: Pattern | None)
     return Lowering(choice, stages, resources, statistics)
 
 
-def statistics_of(
-    query: WindowQuery, df: DataFrame | SplitRows, resources: Resources
-) -> Statistics:
-    """What a sample of files adds to the user's hints; other rows would cost a job."""
-    if not can_predict(query.hints):
-        return UNKNOWN
-    is_cheap = can_keep_panes(query) and is_told_by_time(query.model)
-    if not isinstance(df, SplitRows) or not query.keys or resources.cores == 1 or is_cheap:
-        return UNKNOWN
-    if df.given is not None and any(made.operations for made in df.given.made):
-        return UNKNOWN
-    sources = df.scan.columns if df.given is None else df.given.sources
-    names = dict(zip(df.columns, sources, strict=True))
-    return sampled(query, df.scan, [p for split in df.splits for p in split.pieces], names)
-
-
 def resources_of(query: WindowQuery, df: DataFrame | SplitRows) -> Resources:
     """What a query over these rows runs on."""
     cores = cores_of(df.sparkSession)
     if isinstance(df, SplitRows):
-        # Its rows are in Python already, and Spark's own aggregation would have to be sent them.
-        return Resources(cores, reads_files=True)
+        # Its rows are in Python already, unless they are those of a DataFrame that Spark can read.
+        own = None if df.origin is None else native.native_part(query)
+        return Resources(cores, reads_files=True, native=own)
     return Resources(cores, native=native.native_part(query))
 
 
@@ -97,6 +81,8 @@ def to_df(
     """The results as a lazy DataFrame."""
     check_can_be_sent(query)
     lowering = plan(query, df, pattern)
+    if isinstance(df, SplitRows) and df.origin is not None and lowering.choice.native:
+        df = df.origin
     if isinstance(df, SplitRows):
         results = _run(query, df, lowering, df, observation)
     elif lowering.choice.native is None:

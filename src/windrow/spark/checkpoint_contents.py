@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.core.errors import WindrowError
+from windrow.core.statistics import Statistics
 from windrow.engine.state.contents import Contents
 from windrow.spark.checkpoint import has_commits, operators_of
 from windrow.spark.stateful import BLOBS, HEADER
+
+_UNEVEN = 2.0
+"""From so many times its fair share on, a key is frequent."""
 
 
 def contents_of(spark: SparkSession, location: str) -> tuple[dict[int, Contents], dict[int, str]]:
@@ -28,6 +32,22 @@ def contents_of(spark: SparkSession, location: str) -> tuple[dict[int, Contents]
         if headers:
             ours[operator] = Contents(headers, _blobs(spark, location, operator))
     return ours, others
+
+
+def statistics_of(spark: SparkSession, location: str) -> Statistics:
+    """The keys that a stream has had, and the share of the most frequent if its state shows it.
+
+    State that has as many rows of each key, such as that of windows by count or of partials, does
+    not tell how frequent keys are.
+    """
+    ours, _ = contents_of(spark, location)
+    keyed = [contents for contents in ours.values() if contents.keys]
+    if not keyed:
+        hint = "pass numbers to hint() instead."
+        raise WindrowError("the checkpoint tells nothing of keys", location, hint)
+    most = max(keyed, key=lambda contents: contents.keys)
+    skew = max(contents.greatest_share for contents in keyed)
+    return Statistics(keys=most.keys, skew=skew if skew > _UNEVEN / most.keys else None)
 
 
 def _blobs(spark: SparkSession, location: str, operator: int) -> Iterator[tuple[int, str, bytes]]:

@@ -9,7 +9,7 @@ from windrow.patterns import Pattern
 from windrow.planner.decision import Decision
 from windrow.spark import bounded, streaming
 from windrow.spark.file_rows import FileRows
-from windrow.spark.readers import Reading, reading_of
+from windrow.spark.readers import Reading, by_spark, reading_of
 from windrow.spark.settings import NATIVE_STREAMS
 from windrow.spark.splits import SplitRows
 from windrow.spark.stages import StagePlan
@@ -52,6 +52,8 @@ def decision_of(
     else:
         lowering = bounded.plan(query, rows, pattern)
         runs = _NATIVE[lowering.choice.native]
+        if lowering.choice.native and isinstance(rows, SplitRows):
+            reading = by_spark(rows, "its own aggregation takes the rows")
     return Decision(
         query,
         lowering.choice,

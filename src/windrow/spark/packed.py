@@ -1,8 +1,9 @@
 """The packed row: what Spark moves between stages.
 
-A row is a message to a worker, or a tick. A tick brings no tuples. It tells a worker how many
-tuples were dropped before it, the greatest event time that has come and, where the source may go
-quiet, what the clock says. Ticks sort before every message.
+A row is a message to a worker, a tick or a report. A tick brings no tuples. It tells a worker how
+many tuples were dropped before it, the greatest event time that has come and, where the source may
+go quiet, what the clock says. Ticks sort before every message. A report says what a worker before
+has done in this batch; workers hand it on.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from windrow.spark.slots import slots
 
 PACKED = (
     "slot int, target int, low bigint, dropped bigint, greatest bigint, clock bigint, "
-    "greatest_right bigint, message binary"
+    "greatest_right bigint, report string, message binary"
 )
 _SCHEMA = pa.schema(
     [
@@ -34,6 +35,7 @@ _SCHEMA = pa.schema(
         ("greatest", pa.int64()),
         ("clock", pa.int64()),
         ("greatest_right", pa.int64()),
+        ("report", pa.string()),
         ("message", pa.binary()),
     ]
 )
@@ -50,6 +52,8 @@ class Ticks:
     """In milliseconds; 0 if it has not ticked."""
     greatest_right: int = BEGINNING
     """The greatest event time of the right side of a join; ``greatest`` is then the left's."""
+    reports: tuple[str, ...] = ()
+    """What workers before tell of this batch."""
 
     @property
     def tell_time(self) -> bool:
@@ -67,6 +71,7 @@ class Ticks:
             max(self.greatest, more.greatest),
             max(self.clock, more.clock),
             max(self.greatest_right, more.greatest_right),
+            self.reports + more.reports,
         )
 
 
@@ -90,23 +95,31 @@ class Exchange:
         return _table(
             (
                 salted[target // self.fan_in], target, low_of(message), 0, greatest, 0, BEGINNING,
-                pack(message),
+                None, pack(message),
             )
             for target, messages in traffic.items()
             for message in messages
         )  # fmt: skip
 
     def pack_ticks(self, ticks: Ticks, to_all: bool) -> pa.Table:
-        """Ticks as rows: to all workers, or to the first, so that no drop is left uncounted."""
+        """Ticks as rows: to all workers, or to the first, so that no drop is left uncounted.
+
+        The first is also sent the reports, each in a row of its own.
+        """
         salted = self.slots
-        return _table(
+        told = [
             (
                 salted[worker], worker * self.fan_in, BEGINNING,
                 0 if worker else ticks.dropped, ticks.greatest, ticks.clock,
-                ticks.greatest_right, None,
+                ticks.greatest_right, None, None,
             )
             for worker in range(self.width if to_all else min(1, ticks.dropped))
-        )  # fmt: skip
+        ]  # fmt: skip
+        reported = [
+            (salted[0], 0, BEGINNING, 0, BEGINNING, 0, BEGINNING, report, None)
+            for report in ticks.reports
+        ]
+        return _table([*told, *reported])
 
 
 def _table(rows: Iterable[tuple[Any, ...]]) -> pa.Table:
@@ -130,9 +143,12 @@ def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[PackedRow]:
     for batch in batches:
         columns = (batch.column(i).to_pylist() for i in range(1, len(_SCHEMA) - 1))
         messages = batch.column(len(_SCHEMA) - 1)
-        for (target, low, *told), message in zip(zip(*columns, strict=True), messages, strict=True):
+        for target, low, dropped, greatest, clock, right, report, message in zip(
+            *columns, messages, strict=True
+        ):
+            ticks = Ticks(dropped, greatest, clock, right, () if report is None else (report,))
             # A copy: the columns of a message would keep all messages of the batch in memory.
-            yield PackedRow(target, low, Ticks(*told), message.as_py())
+            yield PackedRow(target, low, ticks, message.as_py())
 
 
 def low_of(message: Message) -> int:

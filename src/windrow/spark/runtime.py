@@ -18,6 +18,7 @@ from windrow.core.errors import WindrowError
 from windrow.engine.window_query import WindowQuery
 from windrow.spark.idleness import Idleness
 from windrow.spark.packed import PACKED
+from windrow.spark.reports import read_report, totals
 from windrow.spark.results import Results, UnpackResults
 from windrow.spark.stages import Stage, StagePlan, StageTask
 from windrow.spark.stateful import StatefulStage
@@ -107,12 +108,17 @@ class StreamRuntime:
                 number += 1
             else:
                 arrived = packed.repartition(stage.here.width, "slot")
-                packed = arrived.mapInArrow(StageTask(stage), PACKED)
+                packed = arrived.mapInArrow(StageTask(stage, reports=True), PACKED)
             at_start = None
-        packed = packed.observe(metrics, dropped())
+        told = packed.withColumn("report", read_report(F.col("report")))
+        observed = totals(self.plan.described(), F.col("report"), self._first_stateful())
+        packed = told.observe(metrics, dropped(), *observed).select("message")
         if order is not None:
             packed = packed.repartition(1)
         return packed.mapInArrow(UnpackResults(results, order), schema)
+
+    def _first_stateful(self) -> int:
+        return next(stage.number for stage in self.plan.stages if stage.holds_state)
 
     def _stateful(
         self, packed: DataFrame, stage: Stage, number: int, at_start: DataFrame | None

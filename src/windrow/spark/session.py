@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from windrow.core.errors import WindrowError, warn
 from windrow.spark.cores import cores_of
 from windrow.spark.master import is_in_this_process
+from windrow.spark.monitor import watch
 from windrow.spark.settings import (
     FOR_STREAMS,
     OWN_PARTITIONS,
@@ -51,6 +52,7 @@ def make_ready_for_streams(spark: SparkSession, partitions: int) -> None:
     have started yet. A number that the user has set stays, with a warning where it makes the
     stream slow.
     """
+    watch(spark)
     if changes := _configured(spark, partitions):
         _LOG.warning("%s; wr.configure(spark) does it up front", _described(changes))
     actual = int(spark.conf.get(PARTITIONS) or partitions)

@@ -16,6 +16,14 @@ CORES = "spark.windrow.cores"
 OWN_PARTITIONS = "spark.windrow.shufflePartitions"
 """The number of shuffle partitions that Windrow has set, which tells it from a user's."""
 
+SAMPLE = "spark.windrow.sample"
+"""Whether bounded input is sampled for the planner where that costs little; true by default."""
+MEASURE = "spark.windrow.measureFunctions"
+"""Whether the driver calls your functions on a few windows of a sample, for the planner.
+
+True by default. It calls copies, and only where a call takes less than 1 % of what the query does.
+"""
+
 COLUMNAR_SCAN = "spark.windrow.columnarScan"
 """Whether tasks may read the Parquet files of a DataFrame themselves; true unless it is set."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.worker import Message, Worker
 from windrow.spark.garbage import spare_modules
 from windrow.spark.packed import Exchange, Ticks, rows_of
+from windrow.spark.reports import Work
 from windrow.spark.results import Results
 
 _STEP = 1 << 20
@@ -34,6 +36,9 @@ class Stage:
     following: Exchange
     order: WindowQuery | None
     """The query whose results collectors put in order; joins have none."""
+    number: int
+    """Its place among the stages, from 0 on."""
+    is_last: bool
 
     @property
     def workers(self) -> Workers | None:
@@ -44,6 +49,10 @@ class Stage:
     def holds_state(self) -> bool:
         """Whether its workers remember anything between two batches of a stream."""
         return self.workers is not None and self.workers.holds_state
+
+    def windows(self, worker: Worker) -> int:
+        """How many windows a worker has fired: before the last stage, these are pieces of them."""
+        return worker.fired if self.is_last else 0
 
     def hand_on(self, given: Traffic) -> Traffic:
         """What the emitters and collectors behind the workers make of what these give."""
@@ -80,10 +89,21 @@ class StagePlan:
             holds_state = bool(following) and _state_width(following[0]) > 0
             exchanges.append(Exchange(width // fan_in, fan_in, partitions if holds_state else None))
         made = [
-            Stage(_grouped(nodes), here, following, order)
-            for nodes, here, following in zip(groups, exchanges[:-1], exchanges[1:], strict=True)
+            Stage(_grouped(nodes), here, following, order, number, number == len(groups) - 1)
+            for number, (nodes, here, following) in enumerate(
+                zip(groups, exchanges[:-1], exchanges[1:], strict=True)
+            )
         ]
         return StagePlan(emitters, exchanges[0], tuple(made), widest)
+
+    def described(self) -> str:
+        """The stages behind each other as JSON: what each one runs, and on how many workers."""
+        described = [
+            {"nodes": [node.describe() for node in stage.nodes], "width": stage.here.width}
+            for stage in self.stages
+        ]
+        intake = {"nodes": [node.describe() for node in self.emitters], "width": None}
+        return json.dumps([intake, *described])
 
 
 def _state_width(node: Node) -> int:
@@ -124,17 +144,21 @@ class StageTask:
     """What turns messages into results, in the last stage of a bounded input."""
     delay: int | None = None
     """What the final watermark is behind the greatest time; None: it is the end of the stream."""
+    reports: bool = False
+    """Whether the stages behind it, and so the metrics, are told what its workers did."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         spare_modules()
         workers: dict[int, Worker] = {}
+        works: dict[int, Work] = {}
         pushed: Counter[int] = Counter()
         size: Counter[int] = Counter()
         collected: Traffic = {}
         ticks, is_told = Ticks(), False
         for row in rows_of(batches):
             if row.message is None:
-                ticks, is_told = ticks.with_more(row.ticks), True
+                ticks = ticks.with_more(row.ticks)
+                is_told = is_told or not row.ticks.reports
                 continue
             index, message = row.target // self.stage.here.fan_in, unpack(row.message)
             if self.stage.workers is None:
@@ -142,8 +166,10 @@ class StageTask:
                 continue
             if index not in workers:
                 workers[index] = self.stage.workers.make(index)
-            worker = workers[index]
-            worker.push(message)
+                works[index] = Work(self.stage.number, index)
+            worker, work = workers[index], works[index]
+            with work:
+                worker.push(work.took(message))
             reached = worker.reached_by(row.low)
             if reached is None:
                 continue
@@ -152,13 +178,21 @@ class StageTask:
             # Not with each of many messages: what it costs grows with what is held and waiting.
             if size[index] >= _STEP and 2 * pushed[index] >= worker.n_waiting:
                 pushed[index] = size[index] = 0
-                yield from self._hand_on({index: worker.advance(min(reached, self._end(ticks)))})
+                with work:
+                    given = worker.advance(min(reached, self._end(ticks)))
+                yield from self._hand_on({index: work.gave(given)})
         yield from self._hand_on(collected)
         for index, worker in workers.items():
-            for given in _finish(worker, self._end(ticks)):
-                yield from self._hand_on({index: given})
-        if is_told and self.results is None:
-            yield from self.stage.following.pack_ticks(ticks, to_all=True).to_batches()
+            for given in works[index].timed(_finish(worker, self._end(ticks))):
+                yield from self._hand_on({index: works[index].gave(given)})
+        if self.results is None:
+            reported = workers.items() if self.reports else ()
+            reports = tuple(
+                works[index].report(worker, windows=self.stage.windows(worker))
+                for index, worker in reported
+            )
+            ticks = ticks.with_more(Ticks(reports=reports))
+            yield from self.stage.following.pack_ticks(ticks, to_all=is_told).to_batches()
 
     def _end(self, ticks: Ticks) -> int:
         """Where time ends."""

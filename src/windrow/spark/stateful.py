@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -20,12 +20,12 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from windrow.core.watermark import BEGINNING
 from windrow.engine.stages.messages import unpack
-from windrow.engine.stages.traffic import Traffic
 from windrow.engine.state.log import NotAnAncestor
 from windrow.engine.state.stored_worker import StoredWorker
 from windrow.spark.garbage import spare_modules
 from windrow.spark.idleness import Idleness
 from windrow.spark.packed import Ticks
+from windrow.spark.reports import Work
 from windrow.spark.stages import Stage
 from windrow.spark.watermark import Watermark
 
@@ -85,8 +85,11 @@ class Received:
         for frame in frames:
             found = zip(frame["low"], frame["message"], strict=True)
             messages += [(int(low), bytes(m)) for low, m in found if m is not None]
-            latest = (frame[name].max() for name in ("greatest", "clock", "greatest_right"))
-            ticks = ticks.with_more(Ticks(int(frame["dropped"].sum()), *map(int, latest)))
+            latest = (int(frame[name].max()) for name in ("greatest", "clock", "greatest_right"))
+            greatest, clock, right = latest
+            reports = tuple(frame["report"].dropna())
+            more = Ticks(int(frame["dropped"].sum()), greatest, clock, right, reports)
+            ticks = ticks.with_more(more)
         messages.sort(key=lambda each: each[0])
         return Received(tuple(message for _, message in messages), ticks)
 
@@ -150,30 +153,34 @@ class StatefulStage(StatefulProcessor):
         slots = self.stage.here.slots
         index = slots.index(slot) if slot in slots else -1
         name = (_query_id(), self.name, slot)
-        kept = self._caught_up(name, max(index, 0))
-        worker, is_new = kept.worker, kept.is_new
-        if is_new:
-            for (message,) in self.initial.get():
-                worker.push(unpack(bytes(message)))
-            self.initial.clear()
-        for message in received.messages:
-            worker.push(unpack(message))
-        before = worker.dropped
-        given = worker.advance(self._reached(kept.extra, received, timer_values))
-        dropped = received.ticks.dropped + worker.dropped - before
-        if self.follows_spark:
-            self._set_timer(kept.extra, timer_values.getCurrentWatermarkInMs() + 1, expired)
-        kept.save(self.store)
-        self._keep(name, kept)
+        with (work := Work(self.stage.number, index)):
+            kept = self._caught_up(name, max(index, 0))
+            worker, is_new = kept.worker, kept.is_new
+            if is_new:
+                for (message,) in self.initial.get():
+                    worker.push(unpack(bytes(message)))
+                self.initial.clear()
+            for message in received.messages:
+                worker.push(work.took(unpack(message)))
+            dropped, windows = worker.dropped, self.stage.windows(worker)
+            reached = self._reached(kept.extra, received, timer_values)
+            given = work.gave(worker.advance(reached))
+            if self.follows_spark:
+                self._set_timer(kept.extra, timer_values.getCurrentWatermarkInMs() + 1, expired)
+            kept.save(self.store)
+            self._keep(name, kept)
+            messages = self.stage.following.pack(self.stage.hand_on({index: given}))
+        report = work.report(
+            worker,
+            reached,
+            late=worker.dropped - dropped,
+            windows=self.stage.windows(worker) - windows,
+            state_bytes=kept.n_bytes,
+        )
+        ticks = received.ticks.with_more(Ticks(worker.dropped - dropped, reports=(report,)))
         # The first worker tells those behind it, so that all of them see the watermark move.
-        has_news = is_new or received.ticks.clock or received.ticks.tell_time
-        ticks = replace(received.ticks, dropped=dropped)
-        return self._packed({index: given}, ticks, bool(has_news) and index == 0)
-
-    def _packed(self, given: Traffic, ticks: Ticks, to_all: bool) -> pd.DataFrame:
-        following = self.stage.following
-        messages = following.pack(self.stage.hand_on(given))
-        told = following.pack_ticks(ticks, to_all)
+        has_news = is_new or ticks.clock or ticks.tell_time
+        told = self.stage.following.pack_ticks(ticks, bool(has_news) and index == 0)
         return pa.concat_tables([messages, told]).to_pandas()
 
     def _caught_up(self, name: tuple[str | None, str, int], index: int) -> StoredWorker:

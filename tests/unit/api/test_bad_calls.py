@@ -278,7 +278,7 @@ CHECKED: dict[str, Callable[..., Any]] = {
     },
     **{
         f"Query.{name}": getattr(COUNTED, name)
-        for name in ("collect", "to_df", "explain", "check_checkpoint")
+        for name in ("collect", "to_df", "explain", "check_checkpoint", "hint_from")
     },
     **{
         f"Join.{name}": getattr(join(), name)

@@ -70,6 +70,8 @@ class Processes:
     copies: dict[tuple[int, Place], StoredWorker] = field(default_factory=dict)
     arrived: int = 0
     dropped: int = 0
+    fired: dict[int, int] = field(default_factory=dict)
+    """How many windows, or pieces of windows, the workers of each node have computed."""
 
     def run(self, batch: pa.Table, watermark: int) -> list[pa.Table]:
         tuples, lost = window_tuples(self.query, batch, self.arrived)
@@ -91,7 +93,10 @@ class Processes:
     def _work(self, node: Workers, place: Place, messages: list[Any], watermark: int) -> list[Any]:
         messages = [unpack(pack(message)) for message in messages]
         if not node.holds_state:
-            return _advanced(node.make(place[1]), messages, watermark)
+            worker = node.make(place[1])
+            given = _advanced(worker, messages, watermark)
+            self._count(place, worker.fired)
+            return given
         store = self.stores.setdefault(place, MemoryStore())
         if self.data.draw(st.integers(0, 3)) == 0:
             lost = MemoryStore(store.blobs)
@@ -99,11 +104,23 @@ class Processes:
             _advanced(copy.worker, messages, watermark)
             copy.save(lost)
         copy = self._copy(node, place, store)
-        before = copy.worker.dropped
+        before, fired = copy.worker.dropped, copy.worker.fired
         given = _advanced(copy.worker, messages, watermark)
         self.dropped += copy.worker.dropped - before
+        self._count(place, copy.worker.fired - fired)
         copy.save(store)
+        is_header = ("", "header")
+        blobs = {n: blob for n, blob in store.blobs.items() if n.split(" ")[-1] not in is_header}
+        assert copy.n_bytes == sum(map(len, blobs.values()))
         return given
+
+    def _count(self, place: Place, fired: int) -> None:
+        self.fired[place[0]] = self.fired.get(place[0], 0) + fired
+
+    @property
+    def windows(self) -> int:
+        """How many windows have fired: pieces of them are put together by the last workers."""
+        return self.fired[max(self.fired)] if self.fired else 0
 
     def _copy(self, node: Workers, place: Place, store: MemoryStore) -> StoredWorker:
         """The worker as it is stored, in some process."""
@@ -158,11 +175,14 @@ def check(data: st.DataObject, query: wr.Query, pattern: Any, steps: list[Step])
     complete = query.window_query()
     reference = WindowRunner(complete, window_stages(complete, wr.WinSeq()))
     processes = Processes(complete, window_stages(complete, pattern), data)
+    windows = 0
     for number, (rows, watermark) in enumerate(steps):
         batch = pa.Table.from_pylist(rows, SCHEMA)
         expected = reference.push(batch) + reference.advance(watermark)
         assert rows_of(processes.run(batch, watermark)) == rows_of(expected), number
         assert processes.dropped == reference.dropped, number
+        windows += sum(map(len, expected))
+        assert processes.windows == windows, number
 
 
 @examples(600)

@@ -95,8 +95,23 @@ def test_hints_come_before_what_is_sampled() -> None:
     query = whole(SLIDING).hint(skew=0.001)
     sampled = Statistics(keys=1000, skew=0.9, rate=1e6, cost=500)
     assert choose(query.window_query(), Resources(2), sampled).pattern == wr.KeyFarm(2)
+
+
+def test_without_hints_a_sample_decides() -> None:
+    sampled = Statistics(keys=1000, skew=0.9, rate=1e6, cost=50_000, rows=10_000_000)
     unhinted = whole(SLIDING).window_query()
-    assert choose(unhinted, Resources(2), sampled).pattern == wr.KeyFarm(2)
+    assert isinstance(choose(unhinted, Resources(2), sampled).pattern, WinFarm)
+
+
+def test_native_panes_are_weighed_against_tasks_that_read_files() -> None:
+    on = Resources(2, reads_files=True, native="panes")
+    query = BASE.window(wr.TimeWindow("2 s", "20 ms")).agg(**COUNTS).window_query()
+    few = Statistics(keys=10, rate=100_000, rows=100_000_000)
+    many = Statistics(keys=500, rate=20_000, rows=100_000_000)
+    weighed = {p.plan: p.seconds for p in weigh(query, on, few)}
+    assert Plan(wr.KeyFarm(2), "panes") in weighed
+    assert choose(query, on, many).plan == Plan(wr.KeyFarm(2))
+    assert choose(query, on).plan == Plan(wr.KeyFarm(2))
 
 
 def test_the_reason_names_what_limits_a_plan() -> None:

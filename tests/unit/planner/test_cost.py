@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from windrow.planner import cost
@@ -120,3 +121,19 @@ def test_equation_9_prefers_the_square_layout_at_equal_rates() -> None:
     by_hand = [WINDOWS[0] * 1e-9 * (m + n) / (4 * m * n) for m, n in layouts]
     assert found == pytest.approx(by_hand)
     assert found[2] == min(found)
+
+
+@pytest.mark.parametrize("keys", [1, 10, 1000])
+def test_the_most_frequent_key_has_at_least_its_fair_share(keys: int) -> None:
+    counts = np.bincount(np.random.default_rng(keys).integers(0, keys, 10_000), minlength=keys)
+    assert cost.key_share(keys) == 1 / keys <= counts.max() / counts.sum()
+    assert cost.key_share(0) == 1
+
+
+@pytest.mark.parametrize(("rows", "apart", "batch"), [(100, 10, 1), (100, 10, 10), (5, 8, 4)])
+def test_windows_of_a_batch_send_the_rows_they_share_once(
+    rows: int, apart: int, batch: int
+) -> None:
+    windows = [set(range(i * apart, i * apart + rows)) for i in range(batch)]
+    sent = len(set.union(*windows))
+    assert cost.rows_sent_per_window(rows, apart, batch) == pytest.approx(sent / batch)

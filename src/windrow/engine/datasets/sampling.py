@@ -24,19 +24,26 @@ LEAST_BYTES = 64 << 20
 _PIECES = 8
 _ROWS = 65_536
 """The rows of a piece that are looked at."""
+_ORDERED = 1.2
+"""Halves of rows in order of time span, together, as long as all; others up to twice as long."""
 _SECONDS = 2.0
 """How long reading may take; pieces that take longer are left out."""
 
 
 def sampled(
-    query: WindowQuery, scan: Scan, pieces: Sequence[Piece], names: dict[str, str]
+    query: WindowQuery,
+    scan: Scan,
+    pieces: Sequence[Piece],
+    names: dict[str, str],
+    least: float | None = None,
 ) -> Statistics:
     """Keys, skew and rate of the pieces; ``names`` are the scan's columns of those of the query.
 
-    Nothing is known of small datasets, of filtered ones, whose first rows may be far away, and of
-    files that cannot be read: that is left to the tasks to say.
+    Nothing is known of datasets with fewer bytes than the ``least``, of filtered ones, whose first
+    rows may be far away, and of files that cannot be read: that is left to the tasks to say.
     """
-    if scan.filter is not None or sum(map(_bytes_of, pieces)) < LEAST_BYTES:
+    least = LEAST_BYTES if least is None else least
+    if scan.filter is not None or sum(map(_bytes_of, pieces)) < least:
         return UNKNOWN
     # Other parts of row groups begin behind rows that would have to be read first.
     quick = [p for p in pieces if not isinstance(p, FilePiece) or p.part[0] == 0]
@@ -56,9 +63,35 @@ def sampled(
         * sum(map(_bytes_of, pieces))
     )
     table = pa.concat_tables(t for t, _, _ in found)
-    keys, skew = _keys_of(table, [names[k] for k in query.keys], rows)
-    rate = _rate_of(query, table[names[query.time]], rows) if query.time else None
-    return Statistics(keys=keys, skew=skew, rate=rate, rows=rows)
+    span = None
+    if query.time:
+        time = names[query.time]
+        reaches = [_reach(query, t[time], n) for t, n, _ in found]
+        span = _span_of([reach for reach in reaches if reach is not None])
+    return _statistics(table, [names[k] for k in query.keys], rows, span)
+
+
+def statistics_in(query: WindowQuery, sample: pa.Table, rows: int, *, is_first: bool) -> Statistics:
+    """What a sample tells about so many rows, of which it may be the first ones."""
+    span = None
+    if query.time:
+        reach = _reach(query, sample[query.time], rows if is_first else len(sample))
+        span = None if reach is None else _span_of([reach])
+    return _statistics(sample, list(query.keys), rows, span)
+
+
+def _statistics(sample: pa.Table, keys: list[str], rows: int, span: int | None) -> Statistics:
+    n, skew = _keys_of(sample, keys, rows)
+    return Statistics(keys=n, skew=skew, rate=rows / (span / 1e6) if span else None, rows=rows)
+
+
+def some_rows(scan: Scan, pieces: Sequence[Piece]) -> pa.RecordBatch | None:
+    """The first rows of the piece in the middle; None if it cannot be read: tasks will say why."""
+    try:
+        rows, _, _ = _first_rows(scan, pieces[len(pieces) // 2])
+    except (WindrowError, pa.ArrowException, OSError, IndexError):
+        return None
+    return rows.combine_chunks().to_batches()[0]
 
 
 def _first_rows(scan: Scan, piece: Piece) -> tuple[pa.Table, int, float]:
@@ -104,8 +137,22 @@ def _keys_of(table: pa.Table, columns: list[str], rows: int) -> tuple[int, float
     return min(rows, round(keys)), skew if counts.max() > 4 else 1 / max(1.0, keys)
 
 
-def _rate_of(query: WindowQuery, times: pa.ChunkedArray, rows: int) -> float | None:
-    """Rows per second of event time, if the sample's times are not all the same."""
+def _reach(query: WindowQuery, times: pa.ChunkedArray, rows: int) -> tuple[int, int] | None:
+    """From when to when so many rows are, by the times of the first of them.
+
+    If these are in order, about, the others follow in the same steps. Otherwise they are as old.
+    """
     found = to_microseconds(times.drop_null(), query.unit)
-    span = int(found.max() - found.min()) if len(found) else 0
-    return None if span <= 0 else rows / (span / 1e6)
+    if len(found) < 2:
+        return None
+    low, high = int(found.min()), int(found.max())
+    halves = found[: len(found) // 2], found[len(found) // 2 :]
+    is_ordered = sum(int(part.max() - part.min()) for part in halves) < _ORDERED * (high - low)
+    return low, low + round((high - low) * rows / len(times)) if is_ordered else high
+
+
+def _span_of(reaches: list[tuple[int, int]]) -> int | None:
+    """How much time some pieces cover together."""
+    if not reaches:
+        return None
+    return max(high for _, high in reaches) - min(low for low, _ in reaches)

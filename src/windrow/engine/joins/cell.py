@@ -62,6 +62,11 @@ class Cell(Worker):
         else:
             self.pending[side_of(message)].append(message)
 
+    @property
+    def n_held(self) -> int:
+        windows = sum(len(run) for window in self.windows for run in window)
+        return windows + sum(len(table) for tables in self.pending for table in tables)
+
     def reached_by(self, low: int) -> int | None:
         return None if self.query.by_count else low
 

@@ -38,6 +38,10 @@ class Sequencer(Worker):
         self.waiting[self.next_number] = message
         self.next_number += 1
 
+    @property
+    def n_held(self) -> int:
+        return sum(map(len, self.waiting.values()))
+
     def reached_by(self, low: int) -> int | None:
         return low if self.is_timed else None
 

@@ -67,6 +67,11 @@ class Contents:
         order = np.argsort(-self._rows_of, kind="stable")[:most]
         return [(self._keys.value(code), int(self._rows_of[code])) for code in order.tolist()]
 
+    @property
+    def greatest_share(self) -> float:
+        """The share of the stored rows that the biggest key has; 0 if there are none."""
+        return float(self._rows_of.max(initial=0) / max(1, self._rows_of.sum()))
+
     def _count(self, table: pa.Table, worker: _WorkersKeys, columns: list[str]) -> None:
         """Count the rows of each key: a table has codes or, if its rows wait, the keys."""
         if CODE in table.column_names:

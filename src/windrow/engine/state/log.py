@@ -22,7 +22,7 @@ from windrow.core.version import VERSION
 from windrow.engine.columns.packed import pack_tables, unpack_tables
 from windrow.engine.state.mismatch import refuse_mismatch
 from windrow.engine.state.records import Records
-from windrow.engine.state.store import Store
+from windrow.engine.state.store import MeasuredStore, Store
 from windrow.engine.state.worker_state import State, Stateful
 
 FORMAT = 3
@@ -66,6 +66,13 @@ class StateLog:
         self.tokens: list[list[Any]] = []
         self.extra: dict[str, Any] = {}
         """Other data to store with the worker."""
+        self.sizes: dict[str, int] = {}
+        """The bytes of the stored blobs; a copy that was behind may have some that are gone."""
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes the records and chunks have that are stored now."""
+        return sum(self.sizes.get(name, 0) for name in [*self.chunks, *self.records.names])
 
     def load(self, worker: Stateful, store: Store) -> None:
         """Bring the worker up to the stored state. Time O(missing data)."""
@@ -82,6 +89,7 @@ class StateLog:
             is_ancestor = [self.token, self.records.number] in header["tokens"]
             if not is_ancestor or not self.records.can_catch_up(header):
                 raise NotAnAncestor
+        store = MeasuredStore(store, self.sizes)
         new_keys = self.records.load(store, header)
         self.token, self.tokens, self.extra = header["token"], header["tokens"], header["extra"]
         self.chunks = set(header["chunks"])
@@ -90,6 +98,7 @@ class StateLog:
 
     def save(self, worker: Stateful, store: Store) -> None:
         """Store what changed since the last save. Time O(changes), plus O(keys) to compare."""
+        store = MeasuredStore(store, self.sizes)
         state = worker.state()
         self.records.save(store, state)
         for name in self.chunks - set(state.chunks):

@@ -38,6 +38,11 @@ class Records:
         self.forgotten = 0
         """How many times the worker has forgotten keys and renumbered the others."""
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the records that are stored."""
+        return [f"record {number}" for number in range(self.base, self.number + 1)]
+
     def header(self) -> dict[str, int]:
         """The fields that a copy needs to read the records."""
         names = ("number", "base", "entries", "n_keys")

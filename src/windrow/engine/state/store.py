@@ -43,6 +43,32 @@ class MemoryStore:
         del self.blobs[name]
 
 
+class MeasuredStore:
+    """A store that notes how large the blobs are that pass through it."""
+
+    def __init__(self, store: Store, sizes: dict[str, int]) -> None:
+        self.store, self.sizes = store, sizes
+
+    def header(self) -> bytes | None:
+        return self.store.header()
+
+    def set_header(self, header: bytes) -> None:
+        self.store.set_header(header)
+
+    def get(self, name: str) -> bytes:
+        blob = self.store.get(name)
+        self.sizes[name] = len(blob)
+        return blob
+
+    def put(self, name: str, blob: bytes) -> None:
+        self.store.put(name, blob)
+        self.sizes[name] = len(blob)
+
+    def remove(self, name: str) -> None:
+        self.store.remove(name)
+        self.sizes.pop(name, None)
+
+
 class LinkStore:
     """The part of a chain's store that belongs to one of its links, numbered from 1 on.
 

@@ -29,6 +29,11 @@ class StoredWorker:
         """Other data to store with the worker."""
         return self.logs[0].extra
 
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes its stored state has, without headers."""
+        return sum(log.n_bytes for log in self.logs)
+
     def load(self, store: Store) -> None:
         """Bring the worker up to the stored state. Time O(missing data)."""
         for i, (log, link) in enumerate(zip(self.logs, self.worker.stored, strict=True)):

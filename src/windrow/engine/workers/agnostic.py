@@ -61,6 +61,7 @@ class Executor(Worker):
         columns, windows = batch.unpack()
         if len(windows) == 0:
             return []
+        self.fired += len(windows)
         keys = batch.key_table(self.query.keys)
         if not self.query.keys:
             keys.codes(batch.tuples)

@@ -28,6 +28,10 @@ class Chain(Worker):
     def dropped(self) -> int:  # type: ignore[override]  # the sum is never set
         return sum(link.dropped for link in self.links)
 
+    @property
+    def fired(self) -> int:  # type: ignore[override]  # the last link's is never set here
+        return self.links[-1].fired
+
     def push(self, message: Message) -> None:
         self.links[0].push(message)
 
@@ -45,6 +49,14 @@ class Chain(Worker):
     @property
     def n_waiting(self) -> int:
         return self.links[0].n_waiting
+
+    @property
+    def n_held(self) -> int:
+        return sum(link.n_held for link in self.links)
+
+    @property
+    def n_keys(self) -> int:
+        return max(link.n_keys for link in self.links)
 
     def edges(self, size: int) -> list[int]:
         return self.links[0].edges(size)

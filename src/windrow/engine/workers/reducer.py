@@ -33,6 +33,7 @@ class Reducer(Worker):
         parts = pa.concat_tables(self.waiting, promote_options="permissive")
         self.waiting = []
         columns, windows, keys = windows_of_parts(self.query, parts)
+        self.fired += len(windows)
         return [evaluated(self.query, self.evaluator, columns, windows, keys)]
 
 

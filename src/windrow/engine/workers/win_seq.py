@@ -32,4 +32,5 @@ class WinSeqWorker(WindowWorker):
         self.evaluator = evaluator
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        self.fired += len(windows)
         return [evaluated(self.query, self.evaluator, columns, windows, self.keys)]

@@ -93,6 +93,10 @@ class WindowWorker(KeyedWorker):
         if self.judge is not self.windower:
             self.judge.add_keys(self.shifts(new, self.outer.n))
 
+    @property
+    def n_held(self) -> int:
+        return self.n_waiting + self.buffer.alive
+
     def own_shifts(self, codes: Int64s) -> Int64s:
         """The number by which each key's windows are shifted among the workers that share them."""
         return self.shifts(codes, self.share.n)

@@ -25,6 +25,8 @@ class Worker(ABC):
 
     dropped = 0
     """How many tuples came too late for all their windows."""
+    fired = 0
+    """How many windows, or pieces of windows, this copy of it has computed."""
 
     @property
     def stored(self) -> tuple[Worker, ...]:
@@ -49,6 +51,16 @@ class Worker(ABC):
     @property
     def n_waiting(self) -> int:
         """How many tuples are waiting for the watermark."""
+        return 0
+
+    @property
+    def n_held(self) -> int:
+        """How many tuples, or partials of them, it remembers, with those that are waiting."""
+        return self.n_waiting
+
+    @property
+    def n_keys(self) -> int:
+        """How many keys it remembers."""
         return 0
 
     def edges(self, size: int) -> list[int]:
@@ -89,6 +101,10 @@ class KeyedWorker(Worker):
     @property
     def n_waiting(self) -> int:
         return self.placing.waiting
+
+    @property
+    def n_keys(self) -> int:
+        return len(self.keys) if self.query.keys else 0
 
     def edges(self, size: int) -> list[int]:
         return self.placing.edges(size)

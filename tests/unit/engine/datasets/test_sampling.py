@@ -98,3 +98,20 @@ def test_files_that_cannot_be_read_are_left_to_the_tasks(tmp_path: Path) -> None
     complete = query.window(wr.TimeWindow("1 s")).agg(m=wf.median("x")).window_query()
     scan = Scan(dataset.schema, tuple(dataset.schema.names))
     assert sampling.sampled(complete, scan, pieces, {"k": "k", "t": "t"}) == UNKNOWN
+
+
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_one_piece_tells_the_rate_of_rows_in_any_order(is_ordered: bool) -> None:
+    """Only the first rows of it are read."""
+    table = table_of(100, 0)
+    if not is_ordered:
+        table = table.take(np.random.default_rng(2).permutation(len(table)))
+    query: Any = wr.stream(table).key_by("k").event_time("t")
+    complete = query.window(wr.TimeWindow("1 s")).agg(m=wf.median("x")).window_query()
+    dataset = ds.dataset(table.combine_chunks())
+    scan = Scan(table.schema, tuple(table.column_names))
+    names = {name: name for name in table.column_names}
+    found = sampling.sampled(complete, scan, pieces_of(dataset), names)
+    assert found.rate == pytest.approx(10_000, rel=0.1)
+    first = sampling.statistics_in(complete, table.slice(0, 10_000), N, is_first=True)
+    assert first.rate == pytest.approx(10_000, rel=0.1)

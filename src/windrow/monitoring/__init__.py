@@ -1,0 +1,1 @@
+"""What streams report, kept for a while: for the browser, Prometheus and OpenTelemetry."""

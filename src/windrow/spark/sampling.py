@@ -1,0 +1,139 @@
+"""What a sample of bounded input tells the planner, where it costs little.
+
+Files that tasks read themselves are sampled on the driver, without a job. Of DataFrames, only those
+are sampled whose rows are at hand: local data, a range, or what is cached, maybe projected and
+filtered. One small job does it. Anything else would have to be computed first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+
+from windrow.core.statistics import UNKNOWN, Statistics
+from windrow.engine.datasets.sampling import sampled, some_rows, statistics_in
+from windrow.engine.intake import needed_columns
+from windrow.engine.window_query import WindowQuery
+from windrow.planner.function_cost import is_measurable, measured_cost
+from windrow.planner.load import load_of
+from windrow.planner.plans import Resources
+from windrow.spark.master import is_connect
+from windrow.spark.plain_filters import children, kind_of
+from windrow.spark.rows import column
+from windrow.spark.settings import MEASURE, SAMPLE
+from windrow.spark.splits import SplitRows
+
+LEAST_ROWS = 500_000
+"""From so many rows on, a sample takes little of the query's time."""
+MOST_ROWS = 100_000_000
+"""A job that looks for a sample among more rows could take longer than two seconds."""
+_ROWS = 131_072
+_BYTES = 32 << 20
+"""A sample has so many rows, and no more than about so many bytes."""
+_PASSED = frozenset(["Project", "Filter", "SubqueryAlias"])
+
+
+def statistics_of(
+    query: WindowQuery, df: DataFrame | SplitRows, resources: Resources
+) -> Statistics:
+    """What a sample adds to the user's hints; nothing if only one plan is left to choose."""
+    if resources.cores == 1 and resources.native is None:
+        return UNKNOWN
+    if not _is_on(df, SAMPLE):
+        return UNKNOWN
+    try:
+        found, rows = _of_files(query, df) if isinstance(df, SplitRows) else _of_frame(query, df)
+    except (PySparkException, pa.ArrowException):
+        # What is wrong with the rows, the query itself says when it runs.
+        return UNKNOWN
+    if rows is None or query.hints.cost is not None or not _is_on(df, MEASURE):
+        return found
+    return replace(found, cost=_cost(query, found, rows, resources))
+
+
+def _is_on(df: DataFrame | SplitRows, setting: str) -> bool:
+    return str(df.sparkSession.conf.get(setting, "true")).lower() == "true"
+
+
+def _of_files(query: WindowQuery, df: SplitRows) -> tuple[Statistics, pa.Table | None]:
+    """What a few row groups tell, and rows for the function if it can be measured."""
+    if df.given is not None and any(made.operations for made in df.given.made):
+        # The columns of the files are not yet those of the query.
+        return UNKNOWN, None
+    sources = df.scan.columns if df.given is None else df.given.sources
+    names = dict(zip(df.columns, sources, strict=True))
+    pieces = [p for split in df.splits for p in split.pieces]
+    found = sampled(query, df.scan, pieces, names)
+    if found == UNKNOWN or not is_measurable(query):
+        return found, None
+    rows, handing = some_rows(df.scan, pieces), df.handing
+    if rows is None:
+        return found, None
+    return found, pa.Table.from_batches([rows if handing is None else handing(rows)])
+
+
+def _of_frame(query: WindowQuery, df: DataFrame) -> tuple[Statistics, pa.Table | None]:
+    """What a sample tells of rows that are at hand, and its rows."""
+    if is_connect(df.sparkSession):
+        return UNKNOWN, None
+    names = list(dict.fromkeys([*query.keys, *([query.time] if query.time else [])]))
+    if is_measurable(query):
+        names = needed_columns(query)
+    selected = df.select(*map(column, names))
+    leaf = _leaf(selected._jdf.queryExecution().optimizedPlan())
+    stored = _rows_at_hand(leaf)
+    if not LEAST_ROWS <= stored <= MOST_ROWS:
+        return UNKNOWN, None
+    wanted = min(_ROWS, _BYTES * stored // _bytes_of(leaf))
+    is_local = kind_of(leaf) == "LocalRelation"
+    if is_local:
+        # Spark would send all of it to the tasks; the first rows cost nothing.
+        some, rows = selected.limit(wanted).toArrow(), stored
+    else:
+        share = min(1.0, wanted / stored)
+        some = selected.sample(fraction=share, seed=1).toArrow()
+        rows = round(len(some) / share)
+    if len(some) == 0:
+        return UNKNOWN, None
+    return statistics_in(query, some, rows, is_first=is_local), some
+
+
+def _leaf(node: Any) -> Any:
+    """What a chain of projections and filters reads; None if the plan is anything else."""
+    while kind_of(node) in _PASSED:
+        if "UDF" in node.simpleString(100):
+            return None
+        node = children(node)[0]
+    return node
+
+
+def _rows_at_hand(node: Any) -> int:
+    """How many rows a leaf has, if they cost little to read, else 0."""
+    kind = "" if node is None else kind_of(node)
+    if kind == "InMemoryRelation" and not node.cacheBuilder().isCachedColumnBuffersLoaded():
+        return 0
+    if kind not in ("InMemoryRelation", "LocalRelation", "Range"):
+        return 0
+    rows = node.stats().rowCount()
+    return int(str(rows.get())) if rows.isDefined() else 0
+
+
+def _bytes_of(node: Any) -> int:
+    return max(1, int(str(node.stats().sizeInBytes())))
+
+
+def _cost(
+    query: WindowQuery, found: Statistics, rows: pa.Table, resources: Resources
+) -> float | None:
+    """What the function costs, called as a copy: its own objects stay as they are."""
+    load = load_of(query, query.hints.or_else(found), resources.constants)
+    try:
+        copied = cloudpickle.loads(cloudpickle.dumps(query.computation))  # type: ignore[no-untyped-call]
+    except Exception:
+        return None
+    return measured_cost(replace(query, computation=copied), rows, load)
