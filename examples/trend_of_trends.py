@@ -37,27 +37,25 @@ def prices() -> pa.Table:
     )
 
 
+def slope(w: wr.Window) -> dict[str, object]:
+    """The slope of a line through the means of a window."""
+    return {"at": w["window_end"][-1], "slope": np.polyfit(np.arange(len(w)), w["mean"], 1)[0]}
+
+
 def trends(prices: DataFrame) -> DataFrame:
     """The slope of ten means of a second, every second."""
     means = (
         wr.stream(prices)
         .event_time("ts", delay="1 s")
         .window(wr.TimeWindow("1 s"))
-        .agg(mean=wf.mean("price"), second=wf.min("ts"))
+        .agg(mean=wf.mean("price"))
         .to_df(observation="means")
     )
     return (
         wr.stream(means)
         .event_time("window_end")
         .window(wr.CountWindow(10, slide=1))
-        .apply(
-            lambda w: (
-                {"at": w["window_end"][-1], "slope": np.polyfit(np.arange(10), w["mean"], 1)[0]}
-                if len(w) == 10
-                else []
-            ),
-            returns="at timestamp, slope double",
-        )
+        .apply(slope, returns="at timestamp, slope double")
         .to_df()
     )
 
@@ -70,7 +68,7 @@ def main() -> list[dict[str, object]]:
     arriving = spark.readStream.schema("ts timestamp, price double").parquet(str(folder))
     writer = trends(arriving).writeStream.format("memory").queryName("trend_of_trends")
     writer.trigger(availableNow=True).start().awaitTermination()
-    rows = [row.asDict() for row in spark.table("trend_of_trends").orderBy("window_id").collect()]
+    rows = [r.asDict() for r in spark.table("trend_of_trends").orderBy("window_id").collect()]
     for before, after in pairwise(rows):
         if (before["slope"] > 0) != (after["slope"] > 0):
             print(f"{after['at']:%H:%M:%S}: prices {'rise' if after['slope'] > 0 else 'fall'}")
