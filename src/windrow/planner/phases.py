@@ -217,7 +217,7 @@ class Phases:
         batches = max(1.0, load.windows * of_windows / farm.batch)
         results = load.windows * c.window
         if farm.workers == "active":
-            busiest = of_cold + hot * windows_share(n, batches)
+            busiest = min(1.0, of_cold + hot * windows_share(n, batches))
             if load.reduces_early:
                 sent = load.panes * rest + load.panes_sent_to(n, farm.batch) * hot
                 work = sent * c.piece + results + load.windows * load.per_window

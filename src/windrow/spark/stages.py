@@ -38,7 +38,6 @@ class Stage:
     """The query whose results collectors put in order; joins have none."""
     number: int
     """Its place among the stages, from 0 on."""
-    is_last: bool
 
     @property
     def workers(self) -> Workers | None:
@@ -49,10 +48,6 @@ class Stage:
     def holds_state(self) -> bool:
         """Whether its workers remember anything between two batches of a stream."""
         return self.workers is not None and self.workers.holds_state
-
-    def windows(self, worker: Worker) -> int:
-        """How many windows a worker has fired: before the last stage, these are pieces of them."""
-        return worker.fired if self.is_last else 0
 
     def hand_on(self, given: Traffic) -> Traffic:
         """What the emitters and collectors behind the workers make of what these give."""
@@ -89,7 +84,7 @@ class StagePlan:
             holds_state = bool(following) and _state_width(following[0]) > 0
             exchanges.append(Exchange(width // fan_in, fan_in, partitions if holds_state else None))
         made = [
-            Stage(_grouped(nodes), here, following, order, number, number == len(groups) - 1)
+            Stage(_grouped(nodes), here, following, order, number)
             for number, (nodes, here, following) in enumerate(
                 zip(groups, exchanges[:-1], exchanges[1:], strict=True)
             )
@@ -188,8 +183,7 @@ class StageTask:
         if self.results is None:
             reported = workers.items() if self.reports else ()
             reports = tuple(
-                works[index].report(worker, windows=self.stage.windows(worker))
-                for index, worker in reported
+                works[index].report(worker, windows=worker.fired) for index, worker in reported
             )
             ticks = ticks.with_more(Ticks(reports=reports))
             yield from self.stage.following.pack_ticks(ticks, to_all=is_told).to_batches()

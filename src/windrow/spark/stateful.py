@@ -162,7 +162,7 @@ class StatefulStage(StatefulProcessor):
                 self.initial.clear()
             for message in received.messages:
                 worker.push(work.took(unpack(message)))
-            dropped, windows = worker.dropped, self.stage.windows(worker)
+            dropped, windows = worker.dropped, worker.fired
             reached = self._reached(kept.extra, received, timer_values)
             given = work.gave(worker.advance(reached))
             if self.follows_spark:
@@ -174,7 +174,7 @@ class StatefulStage(StatefulProcessor):
             worker,
             reached,
             late=worker.dropped - dropped,
-            windows=self.stage.windows(worker) - windows,
+            windows=worker.fired - windows,
             state_bytes=kept.n_bytes,
         )
         ticks = received.ticks.with_more(Ticks(worker.dropped - dropped, reports=(report,)))

@@ -333,7 +333,7 @@ any_wf: Any = wf
         (lambda: any_wr.DeltaWindow("x"), "got a call with a missing argument: 'length'"),
         (
             lambda: any_wr.KeyFarm(),
-            r"KeyFarm\(n, inner=WinSeq\(\), \*, level=2\); got a call with a missing argument: 'n'",
+            r"KeyFarm\(n, inner=WinSeq\(\), \*, level=2, hot_keys=\(\), hot=None\); got .* 'n'",
         ),
         (lambda: any_wr.WinSeq(2), r"WinSeq is called as WinSeq\(\); got a call with too many"),
         (lambda: any_wf.sum(), r"called as sum\(column\); got a call with a missing argument"),

@@ -113,6 +113,15 @@ PATTERNS: list[tuple[type[Pattern], dict[str, tuple[Any, Any]]]] = [
     (wr.WinSeq, {}),
     (wr.KeyFarm, {"n": (2, 3), "inner": (wr.WinSeq(), wr.PaneFarm(2, 1)), "level": (0, 1)}),
     (
+        wr.KeyFarm,
+        {
+            "n": (2, 2),
+            "level": (0, 1),
+            "hot_keys": ([1], [2]),
+            "hot": (wr.WinFarm(2), wr.WinFarm(2, batch=2)),
+        },
+    ),
+    (
         wr.WinFarm,
         {
             "n": (2, 3),
@@ -150,10 +159,26 @@ def exported(base: type[Any]) -> set[type[Any]]:
 
 
 def pairs_of(kind: type[Any], values: dict[str, tuple[Any, Any]]) -> Iterator[tuple[str, Any, Any]]:
-    assert set(values) == {f.name for f in fields(kind) if f.compare}
     base = {name: one for name, (one, _) in values.items()}
     for name, (_, other) in values.items():
-        yield name, kind(**base), kind(**{**base, name: other})
+        if other != values[name][0]:
+            yield name, kind(**base), kind(**{**base, name: other})
+
+
+def parameters_of(
+    kinds: list[tuple[type[Any], dict[str, tuple[Any, Any]]]],
+) -> dict[type[Any], set[str]]:
+    """The parameters that are tried, by class."""
+    tried: dict[type[Any], set[str]] = {}
+    for kind, values in kinds:
+        tried.setdefault(kind, set()).update(values)
+    return tried
+
+
+@pytest.mark.parametrize("kinds", ["MODELS", "PATTERNS", "TERMS"])
+def test_no_parameter_is_left_out(kinds: str) -> None:
+    for kind, tried in parameters_of(globals()[kinds]).items():
+        assert tried == {f.name for f in fields(kind) if f.compare}
 
 
 def test_no_model_and_no_pattern_is_left_out() -> None:

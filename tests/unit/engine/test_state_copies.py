@@ -71,7 +71,7 @@ class Processes:
     arrived: int = 0
     dropped: int = 0
     fired: dict[int, int] = field(default_factory=dict)
-    """How many windows, or pieces of windows, the workers of each node have computed."""
+    """How many windows the workers of each node have computed."""
 
     def run(self, batch: pa.Table, watermark: int) -> list[pa.Table]:
         tuples, lost = window_tuples(self.query, batch, self.arrived)
@@ -119,8 +119,8 @@ class Processes:
 
     @property
     def windows(self) -> int:
-        """How many windows have fired: pieces of them are put together by the last workers."""
-        return self.fired[max(self.fired)] if self.fired else 0
+        """How many windows have fired."""
+        return sum(self.fired.values())
 
     def _copy(self, node: Workers, place: Place, store: MemoryStore) -> StoredWorker:
         """The worker as it is stored, in some process."""

@@ -32,8 +32,10 @@ class HotKeys:
 
         Without key columns there is one key, and none to be told apart from it.
 
-        >>> HotKeys.of([("a",)], {"k": pa.string()}).among(hash_keys([pa.chunked_array(["ba"])], 1))
-        array([False])
+        >>> HotKeys.of([("a",)], {"k": pa.string()}).among(
+        ...     hash_keys([pa.chunked_array([["b", "a"]])], 2)
+        ... )
+        array([False,  True])
         """
         if not types:
             return HotKeys(())

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,8 @@ class Evaluator(ABC):
     """Computes the fields of its schema for fired windows, with all digits of Decimals."""
 
     schema: pa.Schema
+    gives_pieces: ClassVar[bool] = False
+    """Whether it gives partials of pieces of windows, not results of windows."""
 
     def __init__(self, query: WindowQuery) -> None:
         self.query = query
@@ -156,6 +158,8 @@ class PiecesOfWindows(Evaluator):
 
     ``order`` names columns that order the tuples of a key in the same way on every worker.
     """
+
+    gives_pieces = True
 
     def __init__(self, query: WindowQuery, order: Sequence[str]) -> None:
         super().__init__(query)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns.hot_keys import HotKeys
-from windrow.engine.evaluate.evaluators import Evaluator, PiecesOfWindows
+from windrow.engine.evaluate.evaluators import Evaluator
 from windrow.engine.evaluate.results import evaluated, with_part
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.batch import WindowBatch, pack_batches
@@ -64,6 +64,7 @@ class HotWindower(WindowerWorker):
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         is_hot = self.hot.among(self.hashes[windows.keys])
         own, sent = (windows.take(np.flatnonzero(at)) for at in (~is_hot, is_hot))
+        self.fired += len(own)
         given = [evaluated(self.query, self.evaluator, columns, own, self.keys)] if len(own) else []
         return given + (super().give(columns, sent) if len(sent) else [])
 
@@ -88,10 +89,10 @@ class Executor(Worker):
         columns, windows = batch.unpack()
         if len(windows) == 0:
             return []
-        self.fired += len(windows)
+        is_part = self.evaluator.gives_pieces
+        self.fired += 0 if is_part else len(windows)
         keys = batch.key_table(self.query.keys)
         if not self.query.keys:
             keys.codes(batch.tuples)
         table = evaluated(self.query, self.evaluator, columns, windows, keys)
-        is_part = isinstance(self.evaluator, PiecesOfWindows)
         return [with_part(table, batch.part) if is_part else table]

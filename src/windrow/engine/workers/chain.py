@@ -29,8 +29,8 @@ class Chain(Worker):
         return sum(link.dropped for link in self.links)
 
     @property
-    def fired(self) -> int:  # type: ignore[override]  # the last link's is never set here
-        return self.links[-1].fired
+    def fired(self) -> int:  # type: ignore[override]  # the sum is never set
+        return sum(link.fired for link in self.links)
 
     def push(self, message: Message) -> None:
         self.links[0].push(message)

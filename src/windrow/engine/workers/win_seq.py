@@ -32,5 +32,5 @@ class WinSeqWorker(WindowWorker):
         self.evaluator = evaluator
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
-        self.fired += len(windows)
+        self.fired += 0 if self.evaluator.gives_pieces else len(windows)
         return [evaluated(self.query, self.evaluator, columns, windows, self.keys)]

@@ -27,7 +27,7 @@ class Worker(ABC):
     dropped = 0
     """How many tuples came too late for all their windows."""
     fired = 0
-    """How many windows, or pieces of windows, this copy of it has computed."""
+    """How many windows, not pieces of them, this copy of it has computed."""
 
     @property
     def stored(self) -> tuple[Worker, ...]:
