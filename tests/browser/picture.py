@@ -8,8 +8,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
-
 from tests.unit.monitoring.streams import Clock, observed, progress, report
 from windrow.monitoring.batch import Batch
 from windrow.monitoring.history import History
@@ -59,6 +57,9 @@ def history() -> History:
 def draw() -> None:
     """Take the picture, light and dark."""
     server = Server(history(), 0, "127.0.0.1")
+    # Here, for the tests' collection imports this module where there is no Playwright.
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as started:
         path = shutil.which("chromium") or shutil.which("google-chrome")
         browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])

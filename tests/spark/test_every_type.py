@@ -243,5 +243,7 @@ def check_nested(spark: SparkSession, data: st.DataObject) -> None:
         st.lists(types(atoms), min_size=8, max_size=12, unique_by=lambda t: t.name)
     )
     df, names = rows(spark, columns), [f"c{i}" for i in range(len(columns))]
+    # Lists of structs with nothing but nulls in a field are more than Spark's own toArrow can do.
+    full = [name for name, column in zip(names, columns, strict=True) if "void" not in column.name]
     for check in CHECKS[:-1]:
-        check(df, names)
+        check(df, full if check is check_values else names)
