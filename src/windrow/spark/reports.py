@@ -78,7 +78,7 @@ class Work:
         }
         if BEGINNING < watermark < END_OF_STREAM:
             told["watermark"] = watermark
-            # By this clock, not Spark's: Spark would compile the metrics anew for each time it tells.
+            # By this clock: with its own, Spark would compile the metrics anew for each batch.
             told["watermark_lag"] = time_ns() // 1000 - watermark
         return json.dumps(told, separators=(",", ":"))
 
