@@ -15,7 +15,7 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-browser test-campaign test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
+.PHONY: help setup demo examples check test test-browser test-campaign test-matrix test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -49,6 +49,9 @@ test-package: $(INSTALLED) ## build the wheel and the sdist, and try them in emp
 
 test-pipeline: $(INSTALLED) ## run a pipeline from Kafka to PostgreSQL, Delta Lake and Kafka, with kills
 	$(WITH_JAVA) scripts/test_pipeline.sh
+
+test-matrix: $(INSTALLED) ## test with every release line of PySpark and every Python that is installed; takes hours
+	$(WITH_JAVA) $(PYTHON) scripts/test_matrix.py
 
 lint: $(INSTALLED) ## check format, lint, types and dead code
 	$(PYTHON) -m ruff format --check .
