@@ -21,6 +21,9 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.decision import Decision
 
+_ROWS_LOOKED_AT = 1000
+"""So many of the first rows tell whether their times are in another unit."""
+
 
 class TableSource:
     """A table in memory: its queries run in process."""
@@ -63,7 +66,7 @@ class TableSource:
         """Warn if times that are taken for microseconds look like another unit."""
         if query.time is None or query.unit != "us" or query.types[query.time] != "bigint":
             return
-        bounds = pc.min_max(self.table[query.time]).as_py()
+        bounds = pc.min_max(self.table[query.time].slice(0, _ROWS_LOOKED_AT)).as_py()
         if bounds["min"] is not None:
             warn_of_unit_of_values(query.time, bounds["min"], bounds["max"])
 
