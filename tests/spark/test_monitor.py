@@ -136,12 +136,14 @@ class Seen:
         return next((query for query in found if query["name"] == name), None)
 
     def until(self, name: str, state: str) -> dict[str, Any]:
+        """The query once it is in this state and its last batch is told, which may take a while."""
         for _ in range(LONGEST_WAIT * 10):
             query = self.query(name)
-            if query is not None and query["state"] == state and query["totals"].get("batches"):
-                return query
+            if query is not None and query["state"] == state:
+                if query["totals"].get("batches") == len(WATERMARKS):
+                    return query
             self.pause.wait(0.1)
-        raise AssertionError(f"{name} was never seen as {state}")
+        raise AssertionError(f"{name} was never seen as {state} with all its batches")
 
 
 def test_the_monitor_shows_queries_as_they_run_stop_and_fail(
