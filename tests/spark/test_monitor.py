@@ -139,11 +139,14 @@ class Seen:
         """The query once it is in this state and its last batch is told, which may take a while."""
         for _ in range(LONGEST_WAIT * 10):
             query = self.query(name)
-            if query is not None and query["state"] == state:
-                if query["totals"].get("batches") == len(WATERMARKS):
-                    return query
+            if query is not None and query["state"] == state and _told_all(query):
+                return query
             self.pause.wait(0.1)
         raise AssertionError(f"{name} was never seen as {state} with all its batches")
+
+
+def _told_all(query: dict[str, Any]) -> bool:
+    return bool(query["totals"].get("batches") == len(WATERMARKS))
 
 
 def test_the_monitor_shows_queries_as_they_run_stop_and_fail(
