@@ -87,3 +87,14 @@ def test_import_windrow_loads_numpy_and_what_queries_are_built_of() -> None:
     assert others == {"windrow", "numpy"}
     packages = {module.split(".")[1] for module in loaded if module.startswith("windrow.")}
     assert packages == {"core", "functions", "patterns", "api"}
+
+
+def test_what_spark_asks_of_a_stage_before_a_stream_runs_loads_no_engine() -> None:
+    """Spark starts a process for that, which would otherwise compile and load for a second."""
+    program = "import sys, windrow.spark.stateful; print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in run.stdout.split()}
+    packages = {name.split(".")[1] for name in run.stdout.split() if name.startswith("windrow.")}
+    assert "numba" not in loaded
+    assert packages.isdisjoint({"kernels", "engine", "planner"})

@@ -20,6 +20,7 @@ from windrow.spark.idleness import Idleness
 from windrow.spark.packed import PACKED
 from windrow.spark.reports import read_report, totals
 from windrow.spark.results import Results, UnpackResults
+from windrow.spark.stage_workers import StageWorkers
 from windrow.spark.stages import Stage, StagePlan, StageTask
 from windrow.spark.stateful import StatefulStage
 from windrow.spark.watermark import Watermark
@@ -124,13 +125,13 @@ class StreamRuntime:
         self, packed: DataFrame, stage: Stage, number: int, at_start: DataFrame | None
     ) -> DataFrame:
         keeps_workers = packed.sparkSession.conf.get(KEEP_WORKERS, "true") == "true"
-        processor = StatefulStage(
+        workers = StageWorkers(
             stage, self.identity, number, self.watermark, self.idleness, keeps_workers
         )
         return packed.groupBy("slot").transformWithStateInPandas(
-            processor,
+            StatefulStage(workers),
             PACKED,
             "Append",
-            "EventTime" if processor.follows_spark else "None",
+            "EventTime" if workers.follows_spark else "None",
             None if at_start is None else at_start.groupBy("slot"),
         )
