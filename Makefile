@@ -15,7 +15,7 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-browser test-campaign test-matrix test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
+.PHONY: help setup demo examples check test test-browser test-campaign test-cluster test-matrix test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -31,7 +31,7 @@ examples: $(INSTALLED) ## run the example programs on Spark
 
 check: lint ## lint, then run the tests that need no Java, with few examples: for every change
 	HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest --numprocesses 2 --dist worksteal \
-		-m 'not spark and not campaign and not browser and not pipeline' --doctest-modules --ignore tests/e2e tests src/windrow
+		-m 'not spark and not campaign and not browser and not pipeline and not cluster' --doctest-modules --ignore tests/e2e tests src/windrow
 
 test: lint ## lint, then run all tests and doctests: what continuous integration runs
 	$(WITH_JAVA) $(PYTHON) -m pytest $(BY_FILE) --doctest-modules tests src/windrow
@@ -43,6 +43,9 @@ test-browser: $(INSTALLED) ## run the tests of the live view in Chromium; instal
 	@command -v chromium google-chrome > /dev/null || scripts/install_chromium.sh
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(WITH_JAVA) $(PYTHON) -m pytest -m browser tests/browser
+
+test-cluster: $(INSTALLED) ## ship an environment to a standalone cluster, and run queries and streams there
+	$(WITH_JAVA) scripts/test_cluster.sh
 
 test-package: $(INSTALLED) ## build the wheel and the sdist, and try them in empty environments
 	$(WITH_JAVA) scripts/test_package.sh
@@ -91,7 +94,7 @@ bench-skew: $(INSTALLED) ## check and time windows of unequal cost and keys of u
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_skew
 
 clean: ## remove the virtual environment and everything generated
-	rm -rf $(VENV) .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .cluster .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	rm -rf artifacts derby.log metastore_db spark-warehouse
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 

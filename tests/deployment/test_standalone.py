@@ -1,0 +1,197 @@
+"""A standalone cluster whose executors have nothing of this clone but what is shipped to them.
+
+``make test-cluster`` makes what is shipped: an environment with compiled kernels, packed, and a
+wheel with the kernels apart, for executors that have Windrow's dependencies.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tarfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tests.deployment.standalone import Cluster, clean_environment, cluster, spark_home
+from tests.restarts import ROOT, Rows, rows
+from tests.spark.arrivals import Arrivals
+from windrow import functions as wf
+from windrow.core import WindowModel, oracle
+from windrow.core.models import CountWindow, TimeWindow
+
+pytestmark = [pytest.mark.cluster, pytest.mark.spark]
+
+SHIPPED = ROOT / ".cluster"
+PROGRAM = Path(__file__).with_name("program.py")
+ARROW = pa.schema([("k", pa.string()), ("t", pa.int64()), ("seq", pa.int32()), ("x", pa.int64())])
+ORDER: dict[str, Any] = {"key": ["k"], "time": "t", "order_by": ["seq"], "delay": "4 ms"}
+PANED, COUNTED = TimeWindow("12 ms", "4 ms"), CountWindow(12, 5)
+AGGREGATIONS: dict[str, tuple[WindowModel, list[Any]]] = {
+    "paned": (PANED, [wf.count(), wf.sum("x"), wf.max("x")]),
+    "counted": (COUNTED, [wf.count(), wf.sum("x")]),
+    "median": (PANED, [wf.median("x")]),
+}
+PACKED = {
+    "spark.archives": f"{SHIPPED}/environment.tar.gz#environment",
+    "spark.pyspark.python": "./environment/bin/python",
+}
+WHEEL = {
+    "spark.submit.pyFiles": f"{SHIPPED}/windrow.zip",
+    "spark.archives": f"{SHIPPED}/kernels.tar.gz#kernels",
+    "spark.executorEnv.NUMBA_CACHE_DIR": "./kernels",
+    "spark.pyspark.python": f"{SHIPPED}/plain/bin/python",
+}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with cluster(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where programs are submitted: the driver has the environment at the same relative path."""
+    folder = tmp_path_factory.mktemp("driver")
+    with tarfile.open(SHIPPED / "environment.tar.gz") as archive:
+        archive.extractall(folder / "environment", filter="fully_trusted")
+    return folder
+
+
+@pytest.fixture
+def came(tmp_path: Path) -> Rows:
+    return rows(400)
+
+
+def bring(came: Rows, arrivals: Arrivals, batches: int) -> None:
+    """Each batch is a file."""
+    length = -(-len(came) // batches)
+    for i in range(0, len(came), length):
+        arrivals.add(came[i : i + length])
+
+
+def submit(
+    at: Cluster, driver: Path, settings: Mapping[str, str], folder: Path, *arguments: str
+) -> dict[str, Any]:
+    """Run the program on the cluster; what it has found."""
+    given = {
+        "spark.pyspark.driver.python": f"{driver}/environment/bin/python",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.log.level": "ERROR",
+        "spark.executor.memory": "700m",
+        "spark.sql.shuffle.partitions": "2",
+        **settings,
+    }
+    conf = [word for name, value in given.items() for word in ("--conf", f"{name}={value}")]
+    command = [str(spark_home() / "bin" / "spark-submit"), "--master", at.url, *conf]
+    run = subprocess.run(
+        [*command, str(PROGRAM), str(folder), *arguments],
+        cwd=driver,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr[-6000:]
+    found: dict[str, Any] = json.loads((folder / f"{arguments[0]}.json").read_text())
+    print(arguments, found["seconds"])
+    return found
+
+
+def expected(name: str, came: Rows, **more: Any) -> Counter[str]:
+    """The rows of an aggregation."""
+    model, functions = AGGREGATIONS[name]
+    return Counter(
+        repr([*w.key, w.id, w.start, w.end, *(oracle.aggregate(f, w.rows) for f in functions)])
+        for w in oracle.windows(model, came, **ORDER, **more)
+    )
+
+
+def expected_pairs(came: Rows) -> Counter[str]:
+    """The pairs of the join."""
+
+    def holds(x: Any, y: Any) -> bool:
+        return x["k"] is not None and x["k"] == y["k"] and abs(x["x"] - y["x"]) <= 1
+
+    found = oracle.join(came, came, holds, within=("3 ms", "1 ms"), time="t", how="inner")
+    return Counter(repr([x["seq"], y["seq"]]) for x, y in found if x is not None and y is not None)
+
+
+def found_rows(found: dict[str, Any], name: str) -> Counter[str]:
+    return Counter(map(repr, found[name]))
+
+
+def check_bounded(found: dict[str, Any], came: Rows) -> None:
+    for name in AGGREGATIONS:
+        wanted = expected(name, came)
+        assert len(wanted) > 20 and found_rows(found, name) == wanted, name
+    pairs = expected_pairs(came)
+    assert len(pairs) > 20 and found_rows(found, "join") == pairs
+
+
+def kernels(below: Path) -> set[str]:
+    """The names of the compiled kernels in a folder."""
+    return {path.name for path in below.rglob("*.nbc")}
+
+
+def executors_of(at: Cluster, archive: str) -> list[Path]:
+    """The copies of an archive that the executors of all programs have unpacked."""
+    return sorted(at.folder.glob(f"work-*/app-*/*/{archive}"))
+
+
+def test_queries_in_a_packed_environment(
+    running: Cluster, driver: Path, tmp_path: Path, came: Rows
+) -> None:
+    bring(came, Arrivals(tmp_path / "in", ARROW), 2)
+    before = set(executors_of(running, "environment"))
+    found = submit(running, driver, PACKED, tmp_path, "bounded", *AGGREGATIONS, "join")
+    check_bounded(found, came)
+    copies = set(executors_of(running, "environment")) - before
+    assert {prefix for prefix, _ in found["python"]} == {str(copy) for copy in copies}
+    assert all(windrow.startswith(prefix) for prefix, windrow in found["python"])
+    shipped = kernels(driver)
+    assert shipped
+    for copy in copies:
+        assert kernels(copy) == shipped, "an executor has compiled kernels"
+
+
+def test_stream_in_a_packed_environment_goes_on_after_its_worker_is_killed(
+    driver: Path, tmp_path: Path, came: Rows
+) -> None:
+    arrivals = Arrivals(tmp_path / "in", ARROW)
+    with cluster(tmp_path / "cluster") as at:
+        bring(came[:200], arrivals, 3)
+        submit(at, driver, PACKED, tmp_path, "stream")
+        bring(came[200:], arrivals, 3)
+        found = submit(at, driver, PACKED, tmp_path, "stream", "--kill-worker")
+        assert (tmp_path / "killed").exists()
+        assert [worker.process.poll() is None for worker in at.workers].count(False) == 1
+        copies = executors_of(at, "environment")
+        assert len(copies) >= 4
+        assert all(kernels(copy) == kernels(driver) for copy in copies)
+    assert found_rows(found, "paned") == expected("paned", came, open_windows="drop")
+    members = Counter(
+        repr([*w.key, w.id, w.start, w.end, [row["seq"] for row in w.rows]])
+        for w in oracle.windows(COUNTED, came, **ORDER, open_windows="drop")
+    )
+    assert len(members) > 20 and found_rows(found, "members") == members
+
+
+def test_wheel_among_the_python_files(
+    running: Cluster, driver: Path, tmp_path: Path, came: Rows
+) -> None:
+    bring(came, Arrivals(tmp_path / "in", ARROW), 2)
+    found = submit(running, driver, WHEEL, tmp_path, "bounded", *AGGREGATIONS, "join")
+    check_bounded(found, came)
+    assert {prefix for prefix, _ in found["python"]} == {str(SHIPPED / "plain")}
+    assert all("windrow.zip" in windrow for _, windrow in found["python"])
+    shipped = kernels(SHIPPED / "kernels")
+    copies = executors_of(running, "kernels")
+    assert shipped and len(copies) == 2
+    assert all(kernels(copy) == shipped for copy in copies), "an executor has compiled kernels"
