@@ -2,6 +2,7 @@
 
     spark-submit program.py FOLDER bounded counted median join
     spark-submit program.py FOLDER stream [--kill-worker]
+    SPARK_REMOTE=sc://host:port python program.py FOLDER bounded --environment ARCHIVE paned
 
 It reads FOLDER/in. Its functions live in ``__main__``, as a user's script's do.
 """
@@ -146,6 +147,10 @@ def stream(spark: SparkSession, folder: Path, kills: bool) -> dict[str, Any]:
 def main(folder: Path, what: str, arguments: list[str]) -> None:
     """Run a part and write what it gives."""
     spark = SparkSession.builder.getOrCreate()
+    if "--environment" in arguments:
+        _, archive, *arguments = arguments
+        spark.addArtifacts(f"{archive}#environment", archive=True)
+        spark.conf.set("spark.sql.execution.pyspark.python", "environment/bin/python")
     if what == "stream":
         found = stream(spark, folder, "--kill-worker" in arguments)
     else:

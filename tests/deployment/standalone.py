@@ -15,7 +15,10 @@ import pyspark
 
 LOOPBACK = "127.0.0.1"
 _PACKAGE = "org.apache.spark.deploy"
-_SMALL = "-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+_SMALL = {
+    "SPARK_DAEMON_MEMORY": "256m",
+    "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+}
 
 
 class Daemon:
@@ -26,7 +29,7 @@ class Daemon:
         self.process = subprocess.Popen(
             [str(spark_home() / "bin" / "spark-class"), *command],
             cwd=log.parent,
-            env={**clean_environment(), "SPARK_DAEMON_JAVA_OPTS": _SMALL, **environment},
+            env={**clean_environment(), **_SMALL, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -79,10 +82,34 @@ class Cluster:
                 )
             )
 
+    def serve_connect(self) -> str:
+        """Start a server of Spark Connect whose executors are here; where it listens."""
+        with socket.create_server((LOOPBACK, 0)) as free:
+            port = free.getsockname()[1]
+        settings = {
+            "spark.connect.grpc.binding.address": LOOPBACK,
+            "spark.connect.grpc.binding.port": port,
+            "spark.driver.host": LOOPBACK,
+            "spark.driver.bindAddress": LOOPBACK,
+            "spark.ui.enabled": "false",
+            "spark.executor.memory": "700m",
+        }
+        conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+        server = "org.apache.spark.sql.connect.service.SparkConnectServer"
+        self.daemons.append(
+            Daemon(
+                self.folder / "connect.txt",
+                "Spark Connect server started",
+                f"{_PACKAGE}.SparkSubmit",
+                *("--class", server, "--master", self.url, *conf, "spark-internal"),
+            )
+        )
+        return f"sc://{LOOPBACK}:{port}"
+
     @property
     def workers(self) -> list[Daemon]:
         """The workers: an executor ends with its worker."""
-        return self.daemons[1:]
+        return self.daemons[1:3]
 
     def stop(self) -> None:
         """Stop all of it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -135,6 +136,21 @@ def check_bounded(found: dict[str, Any], came: Rows) -> None:
     assert len(pairs) > 20 and found_rows(found, "join") == pairs
 
 
+def run_without_java(remote: str, folder: Path, *arguments: str) -> dict[str, Any]:
+    """Run the program as a client of Spark Connect; what it has found."""
+    hidden = {"JAVA_HOME": "/nowhere", "PATH": "/nowhere", "SPARK_REMOTE": remote}
+    run = subprocess.run(
+        [sys.executable, str(PROGRAM), str(folder), *arguments],
+        env={**clean_environment(), **hidden},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr[-6000:]
+    found: dict[str, Any] = json.loads((folder / f"{arguments[0]}.json").read_text())
+    print(arguments, found["seconds"])
+    return found
+
+
 def kernels(below: Path) -> set[str]:
     """The names of the compiled kernels in a folder."""
     return {path.name for path in below.rglob("*.nbc")}
@@ -195,3 +211,17 @@ def test_wheel_among_the_python_files(
     copies = executors_of(running, "kernels")
     assert shipped and len(copies) == 2
     assert all(kernels(copy) == shipped for copy in copies), "an executor has compiled kernels"
+
+
+def test_packed_environment_through_spark_connect_from_a_client_without_java(
+    driver: Path, tmp_path: Path, came: Rows
+) -> None:
+    bring(came, Arrivals(tmp_path / "in", ARROW), 2)
+    shipped = ("--environment", str(SHIPPED / "environment.tar.gz"))
+    with cluster(tmp_path / "cluster") as at:
+        remote = at.serve_connect()
+        found = run_without_java(remote, tmp_path, "bounded", *shipped, *AGGREGATIONS, "join")
+        copies = executors_of(at, "*/environment")
+        assert {prefix for prefix, _ in found["python"]} == {str(copy) for copy in copies}
+        assert all(kernels(copy) == kernels(driver) for copy in copies)
+    check_bounded(found, came)

@@ -30,7 +30,8 @@ def show_warming(folder: Path | None) -> None:
     size = sum(kernel.stat().st_size for kernel in kernels) / 1e6
     system, cpu, _ = cpu_target.target_context.codegen().magic_tuple()
     took = f"after {time.monotonic() - began:.0f} s"
-    console.print(f"{len(kernels)} kernels, {size:.1f} MB, are in {place} {took}", soft_wrap=True)
+    console.print(f"{kernel_cache.counts['compiled']} kernels compiled {took}")
+    console.print(f"{len(kernels)}, {size:.1f} MB, are in {place}", soft_wrap=True)
     console.print(f"for {system} with a CPU like this one: {cpu}")
 
 

@@ -23,7 +23,7 @@ def compiled(function: Function) -> Function:
     >>> twice(21)
     42
     """
-    kernel = njit(nogil=True)(function)
+    kernel: Any = njit(nogil=True)(function)
     with suppress(AttributeError, ImportError, RuntimeError, TypeError):
         from windrow.kernels.kernel_cache import KernelCache
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -16,8 +17,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from numba.core import config
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core import caching
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 _PACKAGE = Path(__file__).parents[1]
 _OTHER_SOURCES = ("core/models/interval.py", "core/watermark.py")
@@ -35,6 +36,8 @@ def digest() -> str:
     return found.hexdigest()
 
 
+counts: Counter[str] = Counter()
+"""How many kernels this process has ``loaded`` and ``compiled``."""
 _only: list[Path] = []
 
 
@@ -51,7 +54,8 @@ def folders() -> Sequence[Path]:
 @cache
 def _usual_folders() -> Sequence[Path]:
     """``NUMBA_CACHE_DIR``, then the package, unless it is in a zip, then the user's cache."""
-    given = [folder_in(Path(config.CACHE_DIR))] if config.CACHE_DIR else []
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    given = [folder_in(Path(named))] if named else []
     package = [in_package()] if _PACKAGE.is_dir() else []
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return (*given, *package, folder_in(Path(home)))
@@ -91,7 +95,7 @@ class _Source:
         return str(self._line)
 
 
-class _Kernel(CompileResultCacheImpl):  # type: ignore[misc]
+class _Kernel(CompileResultCacheImpl):
     _locator_classes = [_Source]  # noqa: RUF012 (Numba's own is a list)
 
 
@@ -104,11 +108,14 @@ class _Files:
     def load(self, key: object) -> object | None:
         for folder in folders():
             with suppress(OSError):
-                if (found := self._in(folder).load(key)) is not None:
+                found: object = self._in(folder).load(key)
+                if found is not None:
+                    counts["loaded"] += 1
                     return found
         return None
 
     def save(self, key: object, data: object) -> None:
+        counts["compiled"] += 1
         for folder in folders():
             with suppress(OSError):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -116,14 +123,15 @@ class _Files:
                 return
 
     def _in(self, folder: Path) -> Any:
-        return IndexDataCacheFile(str(folder), self.name, digest())
+        file: Any = caching.IndexDataCacheFile  # it has no types
+        return file(str(folder), self.name, digest())
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]
+class KernelCache(FunctionCache):
     """Numba's cache of a kernel, with the folders above."""
 
     _impl_class = _Kernel
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file = _Files(self._impl.filename_base)
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._cache_file: Any = _Files(self._impl.filename_base)
