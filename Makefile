@@ -15,7 +15,7 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-browser test-campaign test-cluster test-matrix test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew bench-flink clean
+.PHONY: help setup demo examples check test test-browser test-campaign test-cluster test-matrix test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew bench-flink bench-cluster clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -92,6 +92,10 @@ bench-sources: $(INSTALLED) ## check and time queries over files against Spark, 
 
 bench-skew: $(INSTALLED) ## check and time windows of unequal cost and keys of unequal frequency
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_skew
+
+bench-cluster: $(INSTALLED) ## time the first query on fresh executors, with kernels shipped and without
+	$(WITH_JAVA) scripts/test_cluster.sh --collect-only -q
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_cluster
 
 bench-flink: $(INSTALLED) ## check and time overlapping windows over files against Flink SQL
 	scripts/install_flink.sh

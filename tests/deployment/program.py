@@ -1,7 +1,7 @@
 """A program for spark-submit, which knows nothing of this clone: its results go to FOLDER.
 
     spark-submit program.py FOLDER bounded counted median join
-    spark-submit program.py FOLDER stream [--kill-worker]
+    spark-submit program.py FOLDER stream members paned [--kill-worker]
     SPARK_REMOTE=sc://host:port python program.py FOLDER bounded --environment ARCHIVE paned
 
 It reads FOLDER/in. Its functions live in ``__main__``, as a user's script's do.
@@ -119,9 +119,8 @@ def bounded(spark: SparkSession, folder: Path, names: list[str]) -> dict[str, An
     return found
 
 
-def stream(spark: SparkSession, folder: Path, kills: bool) -> dict[str, Any]:
+def stream(spark: SparkSession, folder: Path, names: list[str], kills: bool) -> dict[str, Any]:
     """Windows by count and by time, which go on where they were stopped."""
-    began = time.monotonic()
     reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
     rows = reader.parquet(str(folder / "in"))
     members = Members(folder / "killed" if kills else None)
@@ -131,16 +130,16 @@ def stream(spark: SparkSession, folder: Path, kills: bool) -> dict[str, Any]:
         "paned": paned(rows),
     }
     found: dict[str, Any] = {"seconds": {}}
-    for name, df in results.items():
-        writer = df.writeStream.format("parquet").queryName(name).trigger(availableNow=True)
+    for name in names:
+        writer = (
+            results[name].writeStream.format("parquet").queryName(name).trigger(availableNow=True)
+        )
         writer = writer.option("checkpointLocation", str(folder / "checkpoints" / name))
         running = writer.start(str(folder / "out" / name))
         running.awaitTermination()
-        batches = [p["batchDuration"] / 1000 for p in running.recentProgress]
-        found["seconds"][name] = batches
+        found["seconds"][name] = [p["batchDuration"] / 1000 for p in running.recentProgress]
         written = spark.read.parquet(str(folder / "out" / name))
         found[name] = [list(row) for row in written.collect()]
-    found["seconds"]["all"] = round(time.monotonic() - began, 2)
     return found
 
 
@@ -152,7 +151,8 @@ def main(folder: Path, what: str, arguments: list[str]) -> None:
         spark.addArtifacts(f"{archive}#environment", archive=True)
         spark.conf.set("spark.sql.execution.pyspark.python", "environment/bin/python")
     if what == "stream":
-        found = stream(spark, folder, "--kill-worker" in arguments)
+        names = [name for name in arguments if not name.startswith("--")]
+        found = stream(spark, folder, names, "--kill-worker" in arguments)
     else:
         found = bounded(spark, folder, arguments)
     (folder / f"{what}.json").write_text(json.dumps({**found, "driver": sys.prefix}))

@@ -6,46 +6,39 @@ wheel with the kernels apart, for executors that have Windrow's dependencies.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tarfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from tests.deployment.standalone import Cluster, clean_environment, cluster, spark_home
-from tests.restarts import ROOT, Rows, rows
+from tests.deployment.standalone import Cluster, cluster
+from tests.deployment.submitted import (
+    ARROW,
+    PACKED,
+    SHIPPED,
+    WHEEL,
+    bring,
+    run_without_java,
+    submit,
+    unpack_environment,
+)
+from tests.restarts import Rows, rows
 from tests.spark.arrivals import Arrivals
 from windrow import functions as wf
 from windrow.core import WindowModel, oracle
 from windrow.core.models import CountWindow, TimeWindow
 
+STREAMS = ["members", "paned"]
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
 
-SHIPPED = ROOT / ".cluster"
-PROGRAM = Path(__file__).with_name("program.py")
-ARROW = pa.schema([("k", pa.string()), ("t", pa.int64()), ("seq", pa.int32()), ("x", pa.int64())])
 ORDER: dict[str, Any] = {"key": ["k"], "time": "t", "order_by": ["seq"], "delay": "4 ms"}
 PANED, COUNTED = TimeWindow("12 ms", "4 ms"), CountWindow(12, 5)
 AGGREGATIONS: dict[str, tuple[WindowModel, list[Any]]] = {
     "paned": (PANED, [wf.count(), wf.sum("x"), wf.max("x")]),
     "counted": (COUNTED, [wf.count(), wf.sum("x")]),
     "median": (PANED, [wf.median("x")]),
-}
-PACKED = {
-    "spark.archives": f"{SHIPPED}/environment.tar.gz#environment",
-    "spark.pyspark.python": "./environment/bin/python",
-}
-WHEEL = {
-    "spark.submit.pyFiles": f"{SHIPPED}/windrow.zip",
-    "spark.archives": f"{SHIPPED}/kernels.tar.gz#kernels",
-    "spark.executorEnv.NUMBA_CACHE_DIR": "./kernels",
-    "spark.pyspark.python": f"{SHIPPED}/plain/bin/python",
 }
 
 
@@ -59,50 +52,13 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where programs are submitted: the driver has the environment at the same relative path."""
     folder = tmp_path_factory.mktemp("driver")
-    with tarfile.open(SHIPPED / "environment.tar.gz") as archive:
-        archive.extractall(folder / "environment", filter="fully_trusted")
+    unpack_environment(folder)
     return folder
 
 
 @pytest.fixture
 def came(tmp_path: Path) -> Rows:
     return rows(400)
-
-
-def bring(came: Rows, arrivals: Arrivals, batches: int) -> None:
-    """Each batch is a file."""
-    length = -(-len(came) // batches)
-    for i in range(0, len(came), length):
-        arrivals.add(came[i : i + length])
-
-
-def submit(
-    at: Cluster, driver: Path, settings: Mapping[str, str], folder: Path, *arguments: str
-) -> dict[str, Any]:
-    """Run the program on the cluster; what it has found."""
-    given = {
-        "spark.pyspark.driver.python": f"{driver}/environment/bin/python",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.log.level": "ERROR",
-        "spark.executor.memory": "700m",
-        "spark.sql.shuffle.partitions": "2",
-        **settings,
-    }
-    conf = [word for name, value in given.items() for word in ("--conf", f"{name}={value}")]
-    command = [str(spark_home() / "bin" / "spark-submit"), "--master", at.url, *conf]
-    run = subprocess.run(
-        [*command, str(PROGRAM), str(folder), *arguments],
-        cwd=driver,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stderr[-6000:]
-    found: dict[str, Any] = json.loads((folder / f"{arguments[0]}.json").read_text())
-    print(arguments, found["seconds"])
-    return found
 
 
 def expected(name: str, came: Rows, **more: Any) -> Counter[str]:
@@ -134,21 +90,6 @@ def check_bounded(found: dict[str, Any], came: Rows) -> None:
         assert len(wanted) > 20 and found_rows(found, name) == wanted, name
     pairs = expected_pairs(came)
     assert len(pairs) > 20 and found_rows(found, "join") == pairs
-
-
-def run_without_java(remote: str, folder: Path, *arguments: str) -> dict[str, Any]:
-    """Run the program as a client of Spark Connect; what it has found."""
-    hidden = {"JAVA_HOME": "/nowhere", "PATH": "/nowhere", "SPARK_REMOTE": remote}
-    run = subprocess.run(
-        [sys.executable, str(PROGRAM), str(folder), *arguments],
-        env={**clean_environment(), **hidden},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stderr[-6000:]
-    found: dict[str, Any] = json.loads((folder / f"{arguments[0]}.json").read_text())
-    print(arguments, found["seconds"])
-    return found
 
 
 def kernels(below: Path) -> set[str]:
@@ -183,9 +124,9 @@ def test_stream_in_a_packed_environment_goes_on_after_its_worker_is_killed(
     arrivals = Arrivals(tmp_path / "in", ARROW)
     with cluster(tmp_path / "cluster") as at:
         bring(came[:200], arrivals, 3)
-        submit(at, driver, PACKED, tmp_path, "stream")
+        submit(at, driver, PACKED, tmp_path, "stream", *STREAMS)
         bring(came[200:], arrivals, 3)
-        found = submit(at, driver, PACKED, tmp_path, "stream", "--kill-worker")
+        found = submit(at, driver, PACKED, tmp_path, "stream", *STREAMS, "--kill-worker")
         assert (tmp_path / "killed").exists()
         assert [worker.process.poll() is None for worker in at.workers].count(False) == 1
         copies = executors_of(at, "environment")
