@@ -17,8 +17,8 @@ rm -rf .flink
 .flink/venv/bin/pip install --quiet --disable-pip-version-check --no-deps \
     "apache-flink==$version" "apache-flink-libraries==$version" py4j==0.10.9.7
 .flink/venv/bin/pip install --quiet --disable-pip-version-check \
-    'cloudpickle>=2.2' 'python-dateutil>=2.8' 'pytz' 'protobuf' 'pandas<2.3' 'pyarrow<21' 'numpy<2.3' \
-    'avro>=1.12' 'fastavro' 'ruamel.yaml>=0.18.4'
+    'cloudpickle>=2.2' 'python-dateutil>=2.8,<3' pytz protobuf typing_extensions 'pandas<2.3' 'pyarrow<21' \
+    'avro>=1.12' fastavro 'ruamel.yaml>=0.18.4'
 mvn --quiet --batch-mode dependency:copy -DoutputDirectory="$PWD/.flink/jars" \
     -Dartifact="org.apache.flink:flink-sql-parquet:$version"
 # Flink reads Parquet with Hadoop's classes, which PySpark has.

@@ -102,6 +102,11 @@ def prefixes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist([row])
 
 
+def plain(results: DataFrame) -> list[list[Any]]:
+    """The rows, without times."""
+    return [list(row) for row in results.drop("window_start", "window_end").collect()]
+
+
 def bounded(spark: SparkSession, folder: Path, names: list[str]) -> dict[str, Any]:
     """Each query twice: the first is the first of its kind on these executors."""
     found: dict[str, Any] = {}
@@ -113,7 +118,7 @@ def bounded(spark: SparkSession, folder: Path, names: list[str]) -> dict[str, An
     for name in names:
         for _ in range(2):
             began = time.monotonic()
-            found[name] = [list(row) for row in BOUNDED[name](rows).collect()]
+            found[name] = plain(BOUNDED[name](rows))
             took = round(time.monotonic() - began, 2)
             found["seconds"].setdefault(name, []).append(took)
     return found
@@ -139,7 +144,7 @@ def stream(spark: SparkSession, folder: Path, names: list[str], kills: bool) -> 
         running.awaitTermination()
         found["seconds"][name] = [p["batchDuration"] / 1000 for p in running.recentProgress]
         written = spark.read.parquet(str(folder / "out" / name))
-        found[name] = [list(row) for row in written.collect()]
+        found[name] = plain(written)
     return found
 
 

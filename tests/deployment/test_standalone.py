@@ -65,7 +65,7 @@ def expected(name: str, came: Rows, **more: Any) -> Counter[str]:
     """The rows of an aggregation."""
     model, functions = AGGREGATIONS[name]
     return Counter(
-        repr([*w.key, w.id, w.start, w.end, *(oracle.aggregate(f, w.rows) for f in functions)])
+        repr([*w.key, w.id, *(oracle.aggregate(f, w.rows) for f in functions)])
         for w in oracle.windows(model, came, **ORDER, **more)
     )
 
@@ -134,7 +134,7 @@ def test_stream_in_a_packed_environment_goes_on_after_its_worker_is_killed(
         assert all(kernels(copy) == kernels(driver) for copy in copies)
     assert found_rows(found, "paned") == expected("paned", came, open_windows="drop")
     members = Counter(
-        repr([*w.key, w.id, w.start, w.end, [row["seq"] for row in w.rows]])
+        repr([*w.key, w.id, [row["seq"] for row in w.rows]])
         for w in oracle.windows(COUNTED, came, **ORDER, open_windows="drop")
     )
     assert len(members) > 20 and found_rows(found, "members") == members

@@ -43,7 +43,7 @@ PATTERNS: list[Pattern] = [
     wr.WinFarm(2, wr.PaneFarm(2, 2)),
     wr.WinFarm(2, wr.WinMapReduce(2, 2)),
 ]
-KEYS = (["number"], ["some_key"], ["some_key", "number"], [])
+KEYS: tuple[list[str], ...] = (["number"], ["some_key"], ["some_key", "number"], [])
 NUMBERS: Functions = {"n": wf.count(), "total": wf.sum("whole"), "mean": wf.mean("real")}
 """Panes keep partial results of these, ..."""
 SOME_ROWS: Functions = {
@@ -54,6 +54,7 @@ SOME_ROWS: Functions = {
     "most_whole": wf.max("whole"),
     "most_real": wf.max("real"),
     "var": wf.var("real"),
+    "stddev": wf.stddev("whole"),
     "first": wf.first("whole"),
     "last": wf.last("name"),
     "arg_max": wf.arg_max("name", "real"),
@@ -68,7 +69,7 @@ SOME_ROWS: Functions = {
 """... some of the rows for these, ..."""
 ALL_ROWS: Functions = {
     "middle": wf.median("whole"),
-    "middle_real": wf.median("real"),
+    "p90": wf.quantile("real", 0.9),
     "middle_money": wf.median("money"),
     "mode": wf.mode("whole"),
     "mode_real": wf.mode("real"),
