@@ -102,6 +102,7 @@ class Cluster:
                 "Spark Connect server started",
                 f"{_PACKAGE}.SparkSubmit",
                 *("--class", server, "--master", self.url, *conf, "spark-internal"),
+                SPARK_DAEMON_MEMORY="1g",
             )
         )
         return f"sc://{LOOPBACK}:{port}"

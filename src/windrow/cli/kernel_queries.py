@@ -92,9 +92,10 @@ def reductions() -> Iterator[Functions]:
 
 def predicates() -> Iterator[wr.Predicate]:
     """Equalities and bands of each type, and both."""
-    bands = wr.band(whole=3), wr.band(real=0.5), wr.band(whole=3, real=0.5), wr.band(real=1, time=9)
+    bands = wr.band(whole=3), wr.band(real=0.5), wr.band(whole=3, real=0.5)
     equal = wr.equi("key"), wr.equi("number")
     yield from (*equal, *bands, *(equal[0] & band for band in bands))
+    yield wr.band(real=0.5, gone_real=3.0)
 
 
 def rows() -> pa.Table:

@@ -54,7 +54,7 @@ def _run(
     functions: queries.Functions,
     keys: list[str] | None = None,
 ) -> None:
-    query = wr.stream(table).event_time("time", _DELAY).order_by("seq")
+    query = wr.stream(table).event_time("time", _DELAY).order_by("seq", "real")
     keys = ["key"] if keys is None else keys
     query = query.key_by(*keys) if keys else query
     try:
