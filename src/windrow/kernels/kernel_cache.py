@@ -111,8 +111,9 @@ class _Files:
                 found: object = self._in(folder).load(key)
                 if found is not None:
                     counts["loaded"] += 1
-                    if folder not in _gathered_in:
-                        self._gather(key, found)
+                    for other in _gathered_in:
+                        if other != folder:
+                            self._save_in(other, key, found)
                     return found
         return None
 
@@ -120,13 +121,12 @@ class _Files:
         counts["compiled"] += 1
         for folder in folders():
             with suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
-                self._in(folder).save(key, data)
+                self._save_in(folder, key, data)
                 return
 
-    def _gather(self, key: object, found: object) -> None:
-        for folder in _gathered_in:
-            self._in(folder).save(key, found)
+    def _save_in(self, folder: Path, key: object, data: object) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._in(folder).save(key, data)
 
     def _in(self, folder: Path) -> Any:
         file: Any = caching.IndexDataCacheFile  # it has no types
