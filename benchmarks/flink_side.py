@@ -7,6 +7,7 @@ Prints the seconds of each run. Results go to OUT-0, OUT-1 and so on, as Parquet
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -32,6 +33,8 @@ QUERY = """
 
 def main(source: str, out: str, mode: str, repeats: int, slots: int, jars: list[str]) -> None:
     """Run the query and tell how long it took, again and again."""
+    # SQL needs no server for functions in Python, which PyFlink would start otherwise.
+    os.environ["_python_worker_execution_mode"] = "process"  # noqa: SIM112
     builder = EnvironmentSettings.new_instance()
     chosen = builder.in_streaming_mode() if mode == "streaming" else builder.in_batch_mode()
     env = TableEnvironment.create(chosen.build())
