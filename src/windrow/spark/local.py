@@ -38,7 +38,9 @@ def local_spark(**conf: object) -> SparkSession:
     settings that were ignored.
     """
     wanted = conf.pop("cores", None)
-    cores = str(os.cpu_count() or 1 if wanted is None else positive_workers(wanted, "cores"))
+    cores = str(
+        os.cpu_count() or 1 if wanted is None else positive_workers(wanted, "cores", "cores")
+    )
     given = {name.replace("__", "."): _setting(name, value) for name, value in conf.items()}
     sized = {
         "spark.master": f"local[{cores}]",
