@@ -143,4 +143,6 @@ def _print_table(results: pa.Table, limit: int) -> None:
 def _cell(value: object) -> str:
     if value is None:
         return "null"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_cell(field)}" for name, field in value.items())
     return f"{value:.10g}" if isinstance(value, float) else str(value)

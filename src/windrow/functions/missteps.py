@@ -26,8 +26,10 @@ def unknown_function(name: str, known: Iterable[str]) -> AttributeError:
     """
     if name.startswith("_"):
         return AttributeError(name)
+    return UnknownName(f"windrow.functions has no {name!r}", hint=function_meant(name, known))
+
+
+def function_meant(name: str, known: Iterable[str]) -> str:
+    """The hint for an unknown name: the function that is meant, or else all of them."""
     near = nearest(name, known, _NAMES_OF_OTHERS)
-    hint = f"the functions are {', '.join(known)}; apply() takes any function of a window."
-    return UnknownName(
-        f"windrow.functions has no {name!r}", hint=f"did you mean {near}?" if near else hint
-    )
+    return f"did you mean {near}?" if near else f"the functions are {', '.join(known)}."

@@ -353,7 +353,7 @@ any_wf: Any = wf
         (lambda: wr.KeyFarm(10**6), "n must be at most 65,536 workers; got n=1000000"),
         (lambda: WINDOWS.apply(update, "n int"), r"called with 1 argument; got update\(acc"),
         (lambda: any_wr.theta(lambda pair: True), "two blocks, called with 2 arguments"),
-        (lambda: wr.local_spark(cores=0), "cores must be a positive number of workers"),
+        (lambda: wr.local_spark(cores=0), "cores must be a positive number of cores"),
         (lambda: wr.local_spark(cors=2), "takes cores and settings of Spark: 'cors' is neither"),
         (lambda: wr.local_spark(spark__x=None), "a setting of Spark needs a value"),
         (lambda: COUNTED.check_checkpoint(any_wr), "location must be a path; got location="),
