@@ -89,7 +89,7 @@ IN_PROCESS: dict[str, tuple[Callable[[], Any], str]] = {
         "did you mean windrow.functions.sum?",
     ),
     "Spark's name of a function": (
-        lambda: windows.agg(mean=wf.avg("price")),
+        lambda: windows.agg(mean=wf.avg("price")),  # type: ignore[attr-defined]
         "did you mean mean?",
     ),
     "size for length": (lambda: wr.CountWindow(size=10), "did you mean length?"),  # type: ignore[call-arg]
