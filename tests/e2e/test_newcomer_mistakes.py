@@ -264,9 +264,19 @@ def test_an_old_pyspark_is_refused_by_version(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.spark
 def test_local_spark_starts_without_a_word() -> None:
-    program = "import windrow as wr; print(wr.local_spark(cores=1).range(3).count())"
+    program = """
+import windrow as wr
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F
+df = wr.local_spark(cores=1).range(3)
+print(df.count())
+try:
+    wr.stream(df).key_by(F.col("idd"))
+except AnalysisException as error:
+    print("`id`" in str(error))
+"""
     done = subprocess.run([sys.executable, "-c", program], env=dict(os.environ), **_TEXT)
-    assert (done.stdout, done.stderr) == ("3\n", "")
+    assert (done.stdout, done.stderr) == ("3\nTrue\n", "")
 
 
 _TEXT: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 300}
@@ -284,6 +294,35 @@ def test_aggregates_of_spark_are_told_apart(df: DataFrame) -> None:
         named: Any = {} if given else {"total": F.sum("price")}
         with pytest.raises(wr.WindrowError, match=r"wf\.sum\("):
             query.agg(*given, **named)
+
+
+@pytest.mark.spark
+def test_what_is_no_dataframe_of_spark_is_refused(df: DataFrame) -> None:
+    for given in (df.groupBy("symbol"), df["symbol"], df.rdd):
+        with pytest.raises(wr.WindrowError, match="pass a DataFrame: keys are named by key_by"):
+            wr.stream(given)
+
+
+@pytest.mark.spark
+def test_columns_that_are_there_twice_or_not_at_all_are_named(df: DataFrame) -> None:
+    joined = df.alias("a").join(df.alias("b"), "symbol")
+    with pytest.raises(wr.WindrowError, match=r"distinct names; got \['seq'\] twice"):
+        wr.stream(joined)
+    with pytest.raises(wr.WindrowError, match=r"did you mean .*\['symbol'\]"):
+        wr.stream(df).key_by("a.symbol")
+
+
+@pytest.mark.spark
+def test_a_table_is_not_joined_with_a_dataframe(df: DataFrame) -> None:
+    with pytest.raises(wr.WindrowError, match=r"spark\.createDataFrame\(table\)"):
+        wr.join(df, TRADES, within=2, on=wr.equi("symbol"))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("port", ["4050", 99_999, -1])
+def test_a_port_that_is_none_is_refused(spark: SparkSession, port: Any) -> None:
+    with pytest.raises(wr.WindrowError, match="0 takes any free port"):
+        wr.monitor(spark, port=port)
 
 
 @pytest.mark.spark

@@ -400,7 +400,8 @@ def _matched(sources: list[Any], got: str) -> list[Any]:
         ]
     if TableSource in kinds and len(kinds) > 1:
         rule = "both sides of a join must be DataFrames or datasets, or tables or datasets"
-        raise WindrowError(rule, got)
+        hint = "a table becomes a DataFrame with spark.createDataFrame(table)."
+        raise WindrowError(rule, got, hint)
     if DatasetSource in kinds and any(s.is_stream for s in sources):
         hint = "join the stream with spark.read.parquet(...)."
         raise WindrowError("a dataset cannot be joined with a stream", got, hint)

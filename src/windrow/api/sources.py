@@ -112,6 +112,8 @@ def _way_in(data: object) -> str:
         return "a Polars frame becomes a table with df.to_arrow(); collect() a lazy one before."
     if library == "pandas":
         return "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df)."
+    if library == "pyspark":
+        return "pass a DataFrame: keys are named by key_by(), functions by agg()."
     return 'for example wr.stream({"price": [1.0, 2.0]}), or wr.scan(path) for files.'
 
 
