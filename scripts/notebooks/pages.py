@@ -43,7 +43,8 @@ def page_of(path: Path) -> tuple[str, dict[str, bytes]]:
             else:
                 blocks.append(_fenced("text", output.get("text") or data["text/plain"]))
     note = f"*This page is the notebook `notebooks/{path.name}` of the repository, as it ran.*"
-    return "\n\n".join([*blocks[:1], note, *blocks[1:]]), pictures
+    title, _, rest = "\n\n".join(blocks).partition("\n")
+    return f"{title}\n\n{note}\n{rest}", pictures
 
 
 def _fenced(language: str, text: Any) -> str:
