@@ -72,7 +72,7 @@ def nearest(name: str, known: Iterable[str], names_of_others: Mapping[str, str])
     folded = {k.casefold(): k for k in known}
     if (meant := names_of_others.get(name)) is not None:
         return meant
-    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.8)
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.75)
     return folded[close[0]] if close else None
 
 

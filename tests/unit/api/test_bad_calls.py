@@ -378,7 +378,7 @@ def test_a_result_may_have_any_name() -> None:
 def test_a_key_farm_needs_keys_when_it_runs() -> None:
     farmed = wr.stream(TABLE).window(wr.CountWindow(2)).agg(n=wf.count()).using(wr.KeyFarm(2))
     for run in (farmed.collect, farmed.to_df, farmed.explain):
-        with pytest.raises(wr.WindrowError, match=r"the query has no keys; got KeyFarm\(n=2"):
+        with pytest.raises(wr.WindrowError, match=r"the query has no keys; got KeyFarm\(2\)"):
             run()
     assert len(farmed.key_by("k").collect()) == 2
 
