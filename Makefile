@@ -15,7 +15,9 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test kernels test-browser test-campaign test-matrix test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
+.PHONY: help setup demo examples notebooks docs clean
+.PHONY: check lint kernels test test-browser test-campaign test-cluster test-matrix test-package test-pipeline
+.PHONY: bench-batch bench-flink bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -28,6 +30,9 @@ demo: $(INSTALLED) ## show windows over a live stream, check them and draw artif
 
 examples: $(INSTALLED) ## run the example programs on Spark
 	@$(WITH_JAVA) for program in examples/*.py; do $(PYTHON) $$program || exit 1; done
+
+notebooks: $(INSTALLED) ## execute the notebooks anew, and keep their outputs
+	@$(WITH_JAVA) $(PYTHON) -m scripts.notebooks
 
 check: lint ## lint, then run the tests that need no Java, with few examples: for every change
 	HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest --numprocesses 2 --dist worksteal \
