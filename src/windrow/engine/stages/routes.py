@@ -28,6 +28,8 @@ class Route(ABC):
     """Distributes the messages of an emitter over ``n`` workers."""
 
     n: int
+    reduces: bool = False
+    """Whether workers are sent partials, far fewer of them than there are tuples."""
 
     @abstractmethod
     def targets(self, message: Any, instance: int) -> list[Any]:
