@@ -42,6 +42,7 @@ from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.geometry import Geometry, own_axis
 from windrow.engine.workers.ranker import Ranker
+from windrow.engine.workers.reduced import PaneMerger
 from windrow.engine.workers.reducer import Reducer
 from windrow.engine.workers.rounds import RoundMapper, RoundReducer
 from windrow.engine.workers.worker import Worker
@@ -117,8 +118,10 @@ class _Lowering:
         """The column from which an emitter computes a tuple's windows."""
         self.keeps_panes = workers.can_keep_panes(query)
         # In one thread nothing is sent, so it is the worker that reduces tuples to panes.
-        is_early = self.keeps_panes and workers.is_told_by_time(query.model)
-        self.reduces_early = is_early and place != "process"
+        self.is_early = self.keeps_panes and workers.is_told_by_time(query.model)
+        self.reduces_early = self.is_early and place != "process"
+        # On streams, workers of panes and of parts hold tuples, as their checkpoints do.
+        self.farms_partials = self.is_early and place != "stream"
         self.needs_all_rows = workers.needs_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
@@ -131,10 +134,17 @@ class _Lowering:
             by_key = ByKey(self.query.keys, pattern.n)
             if isinstance(pattern.inner, WinSeq) and self.reduces_early:
                 return self._reduced(by_key, _Farm(pattern.n))
+            if not isinstance(pattern.inner, WinSeq) and self.farms_partials:
+                body = self._over_partials(pattern.inner, _Farm(pattern.n))
+                return [self._reduce_and_send(by_key), *body, Collector(pattern.n)]
             inner = self._inner(pattern.inner, _Farm(pattern.n))
             return [Emitter(by_key), *inner, Collector(pattern.n)]
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
+        if not isinstance(pattern, WinSeq) and self.farms_partials:
+            first, *body = self._over_partials(pattern, _Farm())
+            assert isinstance(first, Emitter)
+            return [self._reduce_and_send(first.route), *body]
         if isinstance(pattern, PaneFarm):
             first, fan_in = self._ranked(pattern.plq, are_paned=True)
             return [*first, *self._pane_farm(pattern, _Farm(), fan_in)]
@@ -152,7 +162,7 @@ class _Lowering:
             given = (query, Geometry.of(self.model, self.own_axis), hot, farm.batch, most)
             make = partial(workers.hot_windower, *given)
             windower = Workers("WinSeq or Windower", make, n, prepares=True)
-            return [emit, windower, *self._execute(executors, n)]
+            return [emit, windower, *self._execute(executors, n, self._executor())]
         split = _Farm(n, n, farm.batch, hot)
         if self.reduces_early:
             by_window = self._by_window(mapped(self.model).in_panes(), PIECE, split)
@@ -164,10 +174,17 @@ class _Lowering:
 
     def _reduced(self, route: Route, farm: _Farm) -> list[Node]:
         """The nodes whose emitters send partials of panes instead of tuples."""
-        query, geometry = self.query, Geometry.over_panes(self.model)
-        emit = Emitter(ReducedToPanes(query, geometry.pane, geometry.origin, TIME, route))
-        make = partial(workers.reduced_win_seq, query, geometry, farm.share)
-        return [emit, Workers("WinSeq", make, farm.n), Collector(farm.n)]
+        make = self._reduced_win_seq(farm.share)
+        return [self._reduce_and_send(route), Workers("WinSeq", make, farm.n), Collector(farm.n)]
+
+    def _reduce_and_send(self, route: Route) -> Emitter:
+        """An emitter that reduces tuples to partials of panes and sends these."""
+        geometry = Geometry.over_panes(self.model)
+        return Emitter(ReducedToPanes(self.query, geometry.pane, geometry.origin, TIME, route))
+
+    def _reduced_win_seq(self, share_of: Callable[[int], Share]) -> Callable[[int], Worker]:
+        geometry = Geometry.over_panes(self.model)
+        return partial(workers.reduced_win_seq, self.query, geometry, share_of)
 
     def _win_seq(
         self, axis: str | None, share_of: Callable[[int], Share]
@@ -209,6 +226,8 @@ class _Lowering:
             return self._agnostic(pattern)
         farm = _Farm(n, n, pattern.batch)
         by_window = self._by_window(mapped(self.model), self.position, farm)
+        if self.farms_partials and (self.in_one_process or not isinstance(inner, WinSeq)):
+            return self._win_farm_over_partials(pattern, farm)
         if self.in_one_process and isinstance(inner, WinSeq):
             host = Workers(f"WinSeq of {n}", self._win_seq(self.position, farm.whole), 1)
             return [
@@ -227,6 +246,38 @@ class _Lowering:
             body = [Workers("WinSeq", self._win_seq(self.position, farm.share), n)]
         first, fan_in = self._ranked(n, isinstance(inner, PaneFarm))
         return [*first, Emitter(by_window, fan_in), *body, Collector(n)]
+
+    def _win_farm_over_partials(self, pattern: WinFarm, farm: _Farm) -> list[Node]:
+        by_window = self._by_window(mapped(self.model).in_panes(), PIECE, farm)
+        if isinstance(pattern.inner, WinSeq):
+            host = Workers(f"WinSeq of {farm.n}", self._reduced_win_seq(farm.whole), 1)
+            return [self._reduce_and_send(ToHost(by_window)), host, Collector(1)]
+        body = self._over_partials(pattern.inner, farm)
+        return [self._reduce_and_send(by_window), *body, Collector(farm.n)]
+
+    def _over_partials(self, pattern: Pattern, farm: _Farm) -> list[Node]:
+        """The nodes of a pane farm or of map-reduce whose tuples an emitter has reduced."""
+        query, keys, model = self.query, self.query.keys, mapped(self.model)
+        geometry = Geometry.over_panes(model)
+        if isinstance(pattern, WinMapReduce):
+            mapper = partial(workers.pane_mapper, query, geometry, farm.share, pattern.map)
+            return [
+                Emitter(ByPiece(keys, pattern.map, what="pane")),
+                Workers("MAP", mapper, farm.n * pattern.map),
+                *self._reduce(pattern, farm),
+            ]
+        assert isinstance(pattern, PaneFarm)
+        n_plq, n_wlq = pattern.plq, pattern.wlq
+        merger = Alike(PaneMerger, (query,))
+        wlq = partial(workers.reduced_window_level, query, geometry, farm.outer, farm.batch, n_wlq)
+        return [
+            Emitter(ByPiece(keys, n_plq, what="pane")),
+            Workers("PLQ", merger, farm.n * n_plq, holds_state=False),
+            Collector(n_plq),
+            Emitter(ByWindow(model.in_panes(), PIECE, keys, n_wlq, farm.batch, farm.outer)),
+            Workers("WLQ", wlq, farm.n * n_wlq),
+            Collector(n_wlq),
+        ]
 
     def _windower(self, axis: str | None, farm: _Farm, batch: int, most: int, parts: int) -> Node:
         """One windower per instance; it sends what fires at once in ``most`` batches at most."""
@@ -247,8 +298,16 @@ class _Lowering:
             body = self._reduce_parts(inner, _Farm(n))
             return [*first, Emitter(InTurn(n), fan_in), *body, Collector(n)]
         most = self._most(n)
+        if self.farms_partials:
+            fan_in = n if self._share_keys(n) else 1
+            given = (self.query, Geometry.over_panes(self.model), _Farm(fan_in).share)
+            make = partial(workers.reduced_windower, *given, pattern.batch, most)
+            windower = Workers("Windower", make, fan_in, prepares=True)
+            emit = self._reduce_and_send(ByKey(self.query.keys, fan_in))
+            execute = partial(workers.executor_over_panes, self.query)
+            return [emit, windower, *self._execute(self._executors(n), fan_in, execute)]
         first, fan_in = self._deciding(n, _Farm(), self.own_axis, pattern.batch, most, 1)
-        return [*first, *self._execute(self._executors(n), fan_in)]
+        return [*first, *self._execute(self._executors(n), fan_in, self._executor())]
 
     def _deciding(
         self, n: int, farm: _Farm, axis: str | None, batch: int, most: int, parts: int
@@ -258,10 +317,14 @@ class _Lowering:
         There is one per instance. Over bounded rows with keys, a single instance has n of them,
         each for some of the keys.
         """
-        if farm.n > 1 or n == 1 or not self.are_tasks or not self.query.keys:
+        if farm.n > 1 or not self._share_keys(n):
             return [self._windower(axis, farm, batch, most, parts)], 1
         windower = self._windower(axis, _Farm(n), batch, most, parts)
         return [Emitter(ByKey(self.query.keys, n)), windower], n
+
+    def _share_keys(self, n: int) -> bool:
+        """Whether there are n windowers, each for some of the keys, instead of one."""
+        return n > 1 and self.are_tasks and bool(self.query.keys)
 
     def _instances(self, n: int, inner: WinMapReduce) -> int:
         """How many instances of map-reduce stand for n: as many tasks as without parts, about."""
@@ -276,9 +339,11 @@ class _Lowering:
         """In how many batches, at most, what fires at once is sent to n agnostic workers."""
         return self._executors(n) if self.are_tasks else _BATCHES_EACH * n
 
-    def _execute(self, n: int, windowers: int) -> list[Node]:
+    def _executor(self) -> Callable[[int], Worker]:
+        return partial(workers.executor, self.query, False)
+
+    def _execute(self, n: int, windowers: int, make: Callable[[int], Worker]) -> list[Node]:
         """Executors of the windows that some windowers decide."""
-        make = partial(workers.executor, self.query, False)
         execute = Workers("Executor", make, n, holds_state=False)
         return [Emitter(InTurn(n), windowers), execute, Collector(n)]
 

@@ -16,17 +16,23 @@ from windrow.core.computation import Aggregation, Decompose
 from windrow.core.models import Axis, Context, WindowModel
 from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
 from windrow.engine.columns.hot_keys import HotKeys
-from windrow.engine.evaluate.evaluators import PiecesOfWindows, WindowsOfPieces
+from windrow.engine.evaluate.evaluators import MergedPieces, PiecesOfWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.rounds import whole_windows
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
-from windrow.engine.workers.agnostic import Executor, HotWindower, WindowerWorker
+from windrow.engine.workers.agnostic import (
+    Executor,
+    HotWindower,
+    ReducedWindower,
+    WindowerWorker,
+)
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.mapper import Mapper
 from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
-from windrow.engine.workers.paned_win_seq import PanedWinSeq, ReducedWinSeq
+from windrow.engine.workers.paned_win_seq import PanedWinSeq
+from windrow.engine.workers.reduced import PaneMapper, ReducedWinSeq
 from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.engine.workers.worker import Worker
 
@@ -75,6 +81,13 @@ def windower(
     return WindowerWorker(query, geometry, columns, share_of(index), batch, most, parts)
 
 
+def reduced_windower(
+    query: WindowQuery, geometry: Geometry, share_of: ShareOf, batch: int, most: int, index: int
+) -> Worker:
+    evaluator, columns = WindowsOfPieces(query), partial_columns(query)
+    return ReducedWindower(query, geometry, evaluator, columns, share_of(index), batch, most)
+
+
 def hot_windower(
     query: WindowQuery, geometry: Geometry, hot: HotKeys, batch: int, most: int, index: int
 ) -> Worker:
@@ -84,6 +97,10 @@ def hot_windower(
 
 def executor(query: WindowQuery, are_parts: bool, index: int) -> Worker:
     return Executor(query, PiecesOfWindows(query, [RANK]) if are_parts else whole_windows(query))
+
+
+def executor_over_panes(query: WindowQuery, index: int) -> Worker:
+    return Executor(query, WindowsOfPieces(query))
 
 
 def mapper(
@@ -110,6 +127,14 @@ def pane_level(
     return PaneLevelWorker(query, geometry, evaluator, columns, outer, panes, instance)
 
 
+def pane_mapper(
+    query: WindowQuery, geometry: Geometry, share_of: ShareOf, parts: int, index: int
+) -> Worker:
+    instance, part = divmod(index, parts)
+    columns = partial_columns(query)
+    return PaneMapper(query, geometry, MergedPieces(query), columns, share_of(instance), part)
+
+
 def window_level(
     query: WindowQuery, geometry: Geometry, outer: int, batch: int, wlq: int, index: int
 ) -> Worker:
@@ -122,6 +147,13 @@ def row_reducer(
 ) -> Worker:
     share_of = partial(_inner_share, outer, batch, reduce)
     return win_seq(query, geometry, share_of, index)
+
+
+def reduced_window_level(
+    query: WindowQuery, geometry: Geometry, outer: int, batch: int, wlq: int, index: int
+) -> Worker:
+    share_of = partial(_inner_share, outer, batch, wlq)
+    return reduced_win_seq(query, geometry, share_of, index)
 
 
 def _inner_share(outer: int, batch: int, n: int, index: int) -> Share:

@@ -187,6 +187,20 @@ class PiecesOfWindows(Evaluator):
         return self.partials.with_rows(arrays, compact, ranges)
 
 
+class MergedPieces(Evaluator):
+    """Computes partials from the partials of panes that emitters have made, in any order."""
+
+    gives_pieces = True
+
+    def __init__(self, query: WindowQuery) -> None:
+        super().__init__(query)
+        self.partials = PartialColumns(query)
+        self.schema = self.partials.schema
+
+    def evaluate(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
+        return self.partials.merge(*columns.compact(windows)), None
+
+
 class WindowsOfPieces(Evaluator):
     """Computes results from the partials of panes or parts."""
 

@@ -131,6 +131,7 @@ class ReducedToPanes(Route):
     origin: int
     axis: str
     then: Route
+    only_sends = False
 
     @property
     def n(self) -> int:  # type: ignore[override]

@@ -189,6 +189,25 @@ class PartialColumns:
         wholes = combine_partials(function, partials, windows.lo, windows.hi)
         return lower_partials(function, wholes, field)
 
+    def merge(self, columns: TupleColumns, windows: FiredWindows) -> list[pa.Array]:
+        """The partials of ranges of partials, which are all counts, sums and extremes of numbers.
+
+        They do not depend on the order of pieces.
+        """
+        arrays = []
+        for name, function in self.functions.items():
+            for i, reduction in enumerate(function.reductions):  # type: ignore[attr-defined]
+                column = f"{name}#{i}"
+                values, lost = columns.stored[column].values, columns.stored.get(lost_of(column))
+                if lost is not None:
+                    found = sum_ranges_with_loss(values, windows.lo, windows.hi, lost.values)
+                    arrays += map(pa.array, found)
+                else:
+                    operation: Any = "sum" if reduction.op == "count" else reduction.op
+                    merged = reduce_ranges(values, windows.lo, windows.hi, operation)
+                    arrays.append(pa.array(merged))
+        return arrays
+
     def completed(self, stored: pa.Table) -> pa.Table:
         """Partials that an older version may have stored, with the columns of this one.
 

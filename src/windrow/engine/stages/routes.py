@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,8 @@ class Route(ABC):
     """Distributes the messages of an emitter over ``n`` workers."""
 
     n: int
+    only_sends: ClassVar[bool] = True
+    """Whether it changes nothing, so that an emitter that has one worker is not needed."""
 
     @abstractmethod
     def targets(self, message: Any, instance: int) -> list[Any]:
@@ -214,12 +216,14 @@ class ByPiece(Route):
     """Sends all parts of a window to one worker.
 
     Window i of key k goes to worker (hash(k) + i) mod (n * outer) // outer of its instance: the
-    workers of all ``outer`` instances of a window farm are numbered as one farm.
+    workers of all ``outer`` instances of a window farm are numbered as one farm. The same sends
+    partials of panes to the workers of the panes.
     """
 
     keys: tuple[str, ...]
     n: int
     outer: int = 1
+    what: str = "parts of window"
 
     def targets(self, message: Any, instance: int) -> list[Any]:
         if isinstance(message, WindowBatch):  # kept for the next round
@@ -231,7 +235,7 @@ class ByPiece(Route):
 
     def describe(self) -> str:
         among = f"{self.n}" if self.outer == 1 else f"{self.n * self.outer} of all instances"
-        return f"parts of window i of key k to (hash(k) + i) mod {among}"
+        return f"{self.what} i of key k to (hash(k) + i) mod {among}"
 
 
 @dataclass

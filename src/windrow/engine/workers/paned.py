@@ -80,9 +80,12 @@ class WindowLevelWorker(WinSeqWorker):
     """The window-level query: windows over panes, with the ids and bounds of the query."""
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        return super().give(columns, self.bounded(windows))
+
+    def bounded(self, windows: FiredWindows) -> FiredWindows:
+        """The windows with the bounds of the query's."""
         start, end = mapped(self.query.model).bounds(windows.ids)
-        bounded = FiredWindows(windows.keys, windows.ids, start, end, windows.lo, windows.hi)
-        return super().give(columns, bounded)
+        return FiredWindows(windows.keys, windows.ids, start, end, windows.lo, windows.hi)
 
     def completed(self, stored: pa.Table) -> pa.Table:
         is_aggregation = isinstance(self.query.computation, Aggregation)

@@ -1,4 +1,4 @@
-"""Win_Seq over panes: faster workers that keep partials of panes instead of tuples."""
+"""Win_Seq over panes: a faster worker that keeps partials of panes instead of tuples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns.arrays import Int64s
-from windrow.engine.columns.control import AXIS, PIECE, RANK, ROWS, TIME
+from windrow.engine.columns.control import AXIS, RANK, TIME
 from windrow.engine.columns.storage import Stored
 from windrow.engine.evaluate.evaluators import WindowsOfPieces
 from windrow.engine.evaluate.pane_reduction import PaneReduction
@@ -85,24 +85,3 @@ class PanedWinSeq(WindowLevelWorker):
             order = self.placing.order(tuples, np.zeros(len(tuples), np.int64))
             return tuples.take(order), codes[order]
         return tuples, codes
-
-
-class ReducedWinSeq(WindowLevelWorker):
-    """Receives the partials of panes that an emitter computed, and keeps them.
-
-    All tuples of a pane belong to the same windows, so lateness can be judged per pane.
-    """
-
-    def take(self, passed: Passed) -> list[Message]:
-        partials = passed.tuples
-        if partials is None or len(partials) == 0:
-            return []
-        codes, panes = self.codes(partials), np.asarray(partials[PIECE].to_numpy())
-        reached = self.geometry.reached(passed.previous)
-        late = self.windower.judge_late(panes, codes, reached, self.buffer)
-        rows = np.asarray(partials[ROWS].to_numpy())
-        self.dropped += int(rows[self._counted_here(late, codes)].sum())
-        if not late.is_kept.all():
-            partials, codes = partials.filter(pa.array(late.is_kept)), codes[late.is_kept]
-        self._place(partials, codes)
-        return []

@@ -1,0 +1,97 @@
+"""Workers behind emitters that reduce tuples to partials of panes: counts, sums and extremes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.engine.columns.arrays import sorting_order
+from windrow.engine.columns.control import PIECE, ROWS
+from windrow.engine.columns.key_table import KeyTable
+from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.partials import PartialColumns
+from windrow.engine.evaluate.results import with_part
+from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.fired import FiredWindows, TupleColumns
+from windrow.engine.windows.placing import Passed
+from windrow.engine.windows.windower import Share
+from windrow.engine.workers.geometry import Geometry
+from windrow.engine.workers.paned import WindowLevelWorker
+from windrow.engine.workers.worker import Message, Worker
+
+
+class ReducedWinSeq(WindowLevelWorker):
+    """Receives the partials of panes that an emitter computed, and keeps them.
+
+    All tuples of a pane belong to the same windows, so lateness can be judged per pane.
+    """
+
+    def take(self, passed: Passed) -> list[Message]:
+        partials = passed.tuples
+        if partials is None or len(partials) == 0:
+            return []
+        codes, panes = self.codes(partials), np.asarray(partials[PIECE].to_numpy())
+        reached = self.geometry.reached(passed.previous)
+        late = self.windower.judge_late(panes, codes, reached, self.buffer)
+        rows = np.asarray(partials[ROWS].to_numpy())
+        self.dropped += int(rows[self._counted_here(late, codes)].sum())
+        if not late.is_kept.all():
+            partials, codes = partials.filter(pa.array(late.is_kept)), codes[late.is_kept]
+        self._place(partials, codes)
+        return []
+
+
+class PaneMapper(ReducedWinSeq):
+    """The mapper of Win_MapReduce over partials of panes: it computes a part of every window.
+
+    The partials of some of the panes are its part of the windows with them.
+    """
+
+    def __init__(
+        self,
+        query: WindowQuery,
+        geometry: Geometry,
+        evaluator: Evaluator,
+        columns: dict[str, pa.DataType],
+        share: Share,
+        part: int,
+    ) -> None:
+        super().__init__(query, geometry, evaluator, columns, share)
+        self.part = part
+
+    def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        return [with_part(table, self.part) for table in super().give(columns, windows)]
+
+
+class PaneMerger(Worker):
+    """The pane-level query over partials that emitters have made: one per pane that has come.
+
+    Counts, sums and extremes of numbers need no more: windows can be computed over any number of
+    partials of a pane. So it holds nothing, and passes nothing late by.
+    """
+
+    def __init__(self, query: WindowQuery) -> None:
+        self.query, self.partials = query, PartialColumns(query)
+        self.waiting: list[pa.Table] = []
+
+    def push(self, message: Message) -> None:
+        self.waiting.append(message)
+
+    def advance(self, watermark: int) -> list[Message]:
+        came, self.waiting = self.waiting, []
+        if len(came) < 2:
+            return came
+        pieces, keys = pa.concat_tables(came), KeyTable(self.query.keys)
+        codes, panes = keys.codes(pieces), np.asarray(pieces[PIECE].to_numpy())
+        order = sorting_order([codes, panes])
+        codes, panes = codes[order], panes[order]
+        is_new = (np.diff(codes, prepend=-1) != 0) | (np.diff(panes, prepend=panes[:1] - 1) != 0)
+        lo = np.flatnonzero(is_new)
+        codes, panes = codes[lo], panes[lo]
+        ranges = FiredWindows(codes, panes, panes, panes, lo, np.append(lo[1:], len(order)))
+        rows = np.add.reduceat(np.asarray(pieces[ROWS].to_numpy())[order], lo)
+        names = self.partials.schema.names
+        columns = TupleColumns.of(pieces.select(names).take(order))
+        arrays = [*keys.take(codes), pa.array(panes), pa.array(rows)]
+        arrays += self.partials.merge(columns, ranges)
+        return [pa.table(arrays, names=[*self.query.keys, PIECE, ROWS, *names])]
