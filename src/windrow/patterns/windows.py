@@ -142,9 +142,9 @@ class _Lowering:
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
         if not isinstance(pattern, WinSeq) and self.farms_partials:
-            first, *body = self._over_partials(pattern, _Farm())
-            assert isinstance(first, Emitter)
-            return [self._reduce_and_send(first.route), *body]
+            emit, *body = self._over_partials(pattern, _Farm())
+            assert isinstance(emit, Emitter)
+            return [self._reduce_and_send(emit.route), *body]
         if isinstance(pattern, PaneFarm):
             first, fan_in = self._ranked(pattern.plq, are_paned=True)
             return [*first, *self._pane_farm(pattern, _Farm(), fan_in)]

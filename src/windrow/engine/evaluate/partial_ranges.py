@@ -41,14 +41,21 @@ def combine_partials(
         if found is not None:
             return found
 
+    combine = combining_known(function)
+    if isinstance(function, Idempotent) and not are_ordered(lo, hi):
+        return overlap_partials(combine, partials, lo, hi)
+    return slide_partials(combine, partials, lo, hi)
+
+
+def combining_known(function: Aggregate[Any, Any, Any]) -> Combine:
+    """The function's ``combine`` for wrapped partials."""
+
     def combine(older: Known, newer: Known) -> Known:
         if older is None or newer is None:
             return newer if older is None else older
         return (function.combine(older[0], newer[0]),)
 
-    if isinstance(function, Idempotent) and not are_ordered(lo, hi):
-        return overlap_partials(combine, partials, lo, hi)
-    return slide_partials(combine, partials, lo, hi)
+    return combine
 
 
 def _combine_at_once(

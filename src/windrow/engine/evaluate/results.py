@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from windrow.engine.columns.control import PART, PIECE, PIECE_END, PIECE_START
 from windrow.engine.columns.key_table import KeyTable
-from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.window_query import END, ID, START, WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 

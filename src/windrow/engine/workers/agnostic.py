@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.columns.key_table import KeyTable
-from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.results import evaluated, with_part
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.batch import WindowBatch, pack_batches
@@ -91,6 +91,10 @@ class HotWindower(WindowerWorker):
     ) -> None:
         super().__init__(query, geometry, columns, Share(), batch, most, parts=1)
         self.evaluator, self.hot = evaluator, hot
+
+    def renumber(self) -> None:
+        super().renumber()
+        self.evaluator.forget()
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         is_hot = self.hot.among(self.hashes[windows.keys])

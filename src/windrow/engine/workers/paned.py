@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
 from windrow.core.computation import Aggregation
 from windrow.core.models import mapped
 from windrow.engine.columns.arrays import Int64s
-from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.farm_panes import FarmPanes
@@ -85,7 +87,7 @@ class WindowLevelWorker(WinSeqWorker):
     def bounded(self, windows: FiredWindows) -> FiredWindows:
         """The windows with the bounds of the query's."""
         start, end = mapped(self.query.model).bounds(windows.ids)
-        return FiredWindows(windows.keys, windows.ids, start, end, windows.lo, windows.hi)
+        return replace(windows, start=start, end=end)
 
     def completed(self, stored: pa.Table) -> pa.Table:
         is_aggregation = isinstance(self.query.computation, Aggregation)

@@ -8,7 +8,7 @@ import pyarrow as pa
 from windrow.engine.columns.arrays import sorting_order
 from windrow.engine.columns.control import PIECE, ROWS
 from windrow.engine.columns.key_table import KeyTable
-from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.results import with_part
 from windrow.engine.window_query import WindowQuery
