@@ -13,7 +13,7 @@ from windrow.core.aggregate import Aggregate
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.columns.held import cast
 from windrow.engine.columns.storage import ColumnStorage, Stored
-from windrow.engine.evaluate.partial_ranges import Known, combine_partials
+from windrow.engine.evaluate.partial_ranges import Known, combine_partials, lift_inside
 from windrow.engine.evaluate.returned import column_of
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Columnar, Values
@@ -136,11 +136,7 @@ def scalar_partials(
     """The partial of each window. Tuples outside of all windows are not lifted."""
     length = int(windows.hi.max(initial=0))
     lift = lifting(function, [columns.python(c, 0, length) for c in function.columns], positions)
-    opened = np.zeros(length + 1, np.int64)
-    np.add.at(opened, windows.lo, 1)
-    np.add.at(opened, windows.hi, -1)
-    are_inside = (np.cumsum(opened[:-1]) > 0).tolist()
-    lifted = [lift(i) if is_inside else None for i, is_inside in enumerate(are_inside)]
+    lifted = lift_inside(lift, length, windows.lo, windows.hi)
     return combine_partials(function, lifted, windows.lo, windows.hi)
 
 

@@ -47,6 +47,15 @@ def combine_partials(
     return slide_partials(combine, partials, lo, hi)
 
 
+def lift_inside(lift: Callable[[int], Known], n: int, lo: Int64s, hi: Int64s) -> list[Known]:
+    """The partials of n tuples. Those outside of all ranges are not lifted."""
+    opened = np.zeros(n + 1, np.int64)
+    np.add.at(opened, lo, 1)
+    np.add.at(opened, hi, -1)
+    are_inside = (np.cumsum(opened[:-1]) > 0).tolist()
+    return [lift(i) if is_inside else None for i, is_inside in enumerate(are_inside)]
+
+
 def combining_known(function: Aggregate[Any, Any, Any]) -> Combine:
     """The function's ``combine`` for wrapped partials."""
 

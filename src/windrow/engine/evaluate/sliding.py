@@ -28,7 +28,14 @@ import numpy as np
 
 from windrow.core.aggregate import Aggregate, Invertible
 from windrow.engine.columns.arrays import Int64s
-from windrow.engine.evaluate.partial_ranges import Combine, Known, combining_known, is_exact
+from windrow.engine.evaluate.partial_ranges import (
+    Combine,
+    Known,
+    combine_partials,
+    combining_known,
+    is_exact,
+    lift_inside,
+)
 from windrow.engine.windows.fired import FiredWindows
 from windrow.engine.windows.segments import spread
 
@@ -222,11 +229,13 @@ class SlidingPartials:
         lowest = np.minimum.reduceat(windows.lo, first)
         highest = np.maximum.reduceat(windows.hi, first)
         kept = [self.keys.pop(code, None) for code in codes]
+        held = windows.held[first]
+        if not any(kept) and (held >= highest + offsets).all():
+            return self._all_at_once(windows, lift, first, lowest, highest)
         ends = np.array([0 if known is None else known.end for known in kept], np.int64)
         begins = np.clip(ends - offsets, lowest, highest)
         new = _NewTuples(self.function, lift, panes, begins, highest, offsets)
         lo, hi = (windows.lo + windows.offset).tolist(), (windows.hi + windows.offset).tolist()
-        held = windows.held[first].tolist()
         stops = [*first[1:].tolist(), len(windows)]
         found: list[Known] = []
         for i, (start, stop) in enumerate(zip(first.tolist(), stops, strict=True)):
@@ -240,6 +249,20 @@ class SlidingPartials:
             if held[i] < own.end:
                 self.keys[codes[i]] = own
         return found
+
+    def _all_at_once(
+        self, windows: FiredWindows, lift: Lift, first: Int64s, lowest: Int64s, highest: Int64s
+    ) -> list[Known]:
+        """The same where nothing was kept, and nothing will be: no later window has the tuples."""
+        assert windows.offset is not None
+        lengths = highest - lowest
+        of_windows = np.diff(first, append=len(windows))
+        positions = spread(lowest, lengths)
+        numbers = positions + np.repeat(windows.offset[first], lengths)
+        moved = np.repeat(np.cumsum(lengths) - lengths - lowest, of_windows)
+        lo, hi = windows.lo + moved, windows.hi + moved
+        lifted = lift_inside(lift(positions, numbers), len(positions), lo, hi)
+        return combine_partials(self.function, lifted, lo, hi)
 
     def _new(self) -> Kept:
         if self.function.combines_at_once:
