@@ -121,7 +121,8 @@ class _Lowering:
         self.is_early = self.keeps_panes and workers.is_told_by_time(query.model)
         self.reduces_early = self.is_early and place != "process"
         # On streams, workers of panes and of parts hold tuples, as their checkpoints do.
-        self.farms_partials = self.is_early and place != "stream"
+        is_ranked = self.keeps_panes and query.model.axis is Axis.RANK
+        self.farms_partials = (self.is_early or is_ranked) and place != "stream"
         self.needs_all_rows = workers.needs_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
@@ -136,7 +137,10 @@ class _Lowering:
                 return self._reduced(by_key, _Farm(pattern.n))
             if not isinstance(pattern.inner, WinSeq) and self.farms_partials:
                 body = self._over_partials(pattern.inner, _Farm(pattern.n))
-                return [self._reduce_and_send(by_key), *body, Collector(pattern.n)]
+                first: list[Node] = [self._reduce_and_send(by_key)]
+                if not self.is_early:
+                    first = [Emitter(by_key), self._pane_rankers(pattern.n)]
+                return [*first, *body, Collector(pattern.n)]
             inner = self._inner(pattern.inner, _Farm(pattern.n))
             return [Emitter(by_key), *inner, Collector(pattern.n)]
         if isinstance(pattern, WinFarm):
@@ -144,7 +148,8 @@ class _Lowering:
         if not isinstance(pattern, WinSeq) and self.farms_partials:
             emit, *body = self._over_partials(pattern, _Farm())
             assert isinstance(emit, Emitter)
-            return [self._reduce_and_send(emit.route), *body]
+            n = pattern.plq if isinstance(pattern, PaneFarm) else 1
+            return [*self._send_partials(emit.route, n), *body]
         if isinstance(pattern, PaneFarm):
             first, fan_in = self._ranked(pattern.plq, are_paned=True)
             return [*first, *self._pane_farm(pattern, _Farm(), fan_in)]
@@ -162,7 +167,8 @@ class _Lowering:
             given = (query, Geometry.of(self.model, self.own_axis), hot, farm.batch, most)
             make = partial(workers.hot_windower, *given)
             windower = Workers("WinSeq or Windower", make, n, prepares=True)
-            return [emit, windower, *self._execute(executors, n, self._executor())]
+            execute = partial(workers.executor, query, False)
+            return [emit, windower, *self._execute(executors, n, execute)]
         split = _Farm(n, n, farm.batch, hot)
         if self.reduces_early:
             by_window = self._by_window(mapped(self.model).in_panes(), PIECE, split)
@@ -181,6 +187,24 @@ class _Lowering:
         """An emitter that reduces tuples to partials of panes and sends these."""
         geometry = Geometry.over_panes(self.model)
         return Emitter(ReducedToPanes(self.query, geometry.pane, geometry.origin, TIME, route))
+
+    def _send_partials(self, route: Route, n: int) -> list[Node]:
+        """Nodes that reduce tuples to partials of panes and send these.
+
+        If tuples must be ranked, n tasks rank the tuples of some keys each. In one process there is
+        one ranker, because to route a tuple costs as much as to reduce it.
+        """
+        if self.is_early:
+            return [self._reduce_and_send(route)]
+        n = n if self.query.keys and self.are_tasks else 1
+        first = [Emitter(ByKey(self.query.keys, n))] if n > 1 else []
+        return [*first, self._pane_rankers(n), Emitter(route, n)]
+
+    def _pane_rankers(self, n: int) -> Node:
+        """Rankers that reduce tuples to partials of panes: whose these are follows from ranks."""
+        geometry = Geometry.over_panes(mapped(self.model).panes())
+        make = partial(workers.pane_ranker, self.query, geometry)
+        return Workers("Ranker", make, n, prepares=True)
 
     def _reduced_win_seq(self, share_of: Callable[[int], Share]) -> Callable[[int], Worker]:
         geometry = Geometry.over_panes(self.model)
@@ -226,7 +250,7 @@ class _Lowering:
             return self._agnostic(pattern)
         farm = _Farm(n, n, pattern.batch)
         by_window = self._by_window(mapped(self.model), self.position, farm)
-        if self.farms_partials and (self.in_one_process or not isinstance(inner, WinSeq)):
+        if self.farms_partials:
             return self._win_farm_over_partials(pattern, farm)
         if self.in_one_process and isinstance(inner, WinSeq):
             host = Workers(f"WinSeq of {n}", self._win_seq(self.position, farm.whole), 1)
@@ -249,16 +273,22 @@ class _Lowering:
 
     def _win_farm_over_partials(self, pattern: WinFarm, farm: _Farm) -> list[Node]:
         by_window = self._by_window(mapped(self.model).in_panes(), PIECE, farm)
-        if isinstance(pattern.inner, WinSeq):
+        if isinstance(pattern.inner, WinSeq) and self.in_one_process:
             host = Workers(f"WinSeq of {farm.n}", self._reduced_win_seq(farm.whole), 1)
-            return [self._reduce_and_send(ToHost(by_window)), host, Collector(1)]
-        body = self._over_partials(pattern.inner, farm)
-        return [self._reduce_and_send(by_window), *body, Collector(farm.n)]
+            return [*self._send_partials(ToHost(by_window), 1), host, Collector(1)]
+        body: list[Node] = [Workers("WinSeq", self._reduced_win_seq(farm.share), farm.n)]
+        if not isinstance(pattern.inner, WinSeq):
+            body = self._over_partials(pattern.inner, farm)
+        return [*self._send_partials(by_window, farm.n), *body, Collector(farm.n)]
 
     def _over_partials(self, pattern: Pattern, farm: _Farm) -> list[Node]:
         """The nodes of a pane farm or of map-reduce whose tuples an emitter has reduced."""
         query, keys, model = self.query, self.query.keys, mapped(self.model)
         geometry = Geometry.over_panes(model)
+        if isinstance(pattern, WinMapReduce) and not self.is_early:
+            windower = self._piece_windower(farm, 1, _BATCHES_EACH, pattern.map)
+            parts = self._reduce_parts(pattern, farm)
+            return [Emitter(ByKey(keys, 1)), windower, *parts]
         if isinstance(pattern, WinMapReduce):
             mapper = partial(workers.pane_mapper, query, geometry, farm.share, pattern.map)
             return [
@@ -285,6 +315,11 @@ class _Lowering:
         given = (self.query, geometry, farm.share, batch, most, parts)
         return Workers("Windower", partial(workers.windower, *given), farm.n, prepares=True)
 
+    def _piece_windower(self, farm: _Farm, batch: int, most: int, parts: int) -> Node:
+        """One windower of partials of panes per instance."""
+        given = (self.query, Geometry.over_panes(self.model), farm.share, batch, most, parts)
+        return Workers("Windower", partial(workers.piece_windower, *given), farm.n, prepares=True)
+
     def _agnostic(self, pattern: WinFarm) -> list[Node]:
         """Windowers, and executors of what these decide, of whole windows or of parts."""
         n, inner = pattern.n, pattern.inner
@@ -298,16 +333,9 @@ class _Lowering:
             body = self._reduce_parts(inner, _Farm(n))
             return [*first, Emitter(InTurn(n), fan_in), *body, Collector(n)]
         most = self._most(n)
-        if self.farms_partials:
-            fan_in = n if self._share_keys(n) else 1
-            given = (self.query, Geometry.over_panes(self.model), _Farm(fan_in).share)
-            make = partial(workers.reduced_windower, *given, pattern.batch, most)
-            windower = Workers("Windower", make, fan_in, prepares=True)
-            emit = self._reduce_and_send(ByKey(self.query.keys, fan_in))
-            execute = partial(workers.executor_over_panes, self.query)
-            return [emit, windower, *self._execute(self._executors(n), fan_in, execute)]
         first, fan_in = self._deciding(n, _Farm(), self.own_axis, pattern.batch, most, 1)
-        return [*first, *self._execute(self._executors(n), fan_in, self._executor())]
+        execute = self._executor(are_parts=False)
+        return [*first, *self._execute(self._executors(n), fan_in, execute)]
 
     def _deciding(
         self, n: int, farm: _Farm, axis: str | None, batch: int, most: int, parts: int
@@ -317,14 +345,15 @@ class _Lowering:
         There is one per instance. Over bounded rows with keys, a single instance has n of them,
         each for some of the keys.
         """
-        if farm.n > 1 or not self._share_keys(n):
+        are_shared = farm.n == 1 and n > 1 and self.are_tasks and bool(self.query.keys)
+        if self.farms_partials:
+            n = n if are_shared else 1
+            windower = self._piece_windower(_Farm(n), batch, most, parts)
+            return [*self._send_partials(ByKey(self.query.keys, n), n), windower], n
+        if not are_shared:
             return [self._windower(axis, farm, batch, most, parts)], 1
         windower = self._windower(axis, _Farm(n), batch, most, parts)
         return [Emitter(ByKey(self.query.keys, n)), windower], n
-
-    def _share_keys(self, n: int) -> bool:
-        """Whether there are n windowers, each for some of the keys, instead of one."""
-        return n > 1 and self.are_tasks and bool(self.query.keys)
 
     def _instances(self, n: int, inner: WinMapReduce) -> int:
         """How many instances of map-reduce stand for n: as many tasks as without parts, about."""
@@ -339,8 +368,10 @@ class _Lowering:
         """In how many batches, at most, what fires at once is sent to n agnostic workers."""
         return self._executors(n) if self.are_tasks else _BATCHES_EACH * n
 
-    def _executor(self) -> Callable[[int], Worker]:
-        return partial(workers.executor, self.query, False)
+    def _executor(self, are_parts: bool) -> Callable[[int], Worker]:
+        """A factory of executors of windows, or of parts of windows, that a windower has sent."""
+        make = workers.executor_over_panes if self.farms_partials else workers.executor
+        return partial(make, self.query, are_parts)
 
     def _execute(self, n: int, windowers: int, make: Callable[[int], Worker]) -> list[Node]:
         """Executors of the windows that some windowers decide."""
@@ -405,7 +436,7 @@ class _Lowering:
             reduce = Workers("REDUCE", make, farm.n * pattern.reduce, holds_state=False)
             return [Emitter(InTurn(pattern.reduce), fan_in), reduce, Collector(pattern.reduce)]
         if self.n_rounds == 1:
-            make = partial(workers.executor, query, True)
+            make = self._executor(are_parts=True)
             executor = Workers("MAP", make, n_map, holds_state=False)
             emit = Emitter(self._by_part(pattern), fan_in)
             return [emit, executor, *self._reduce(pattern, farm)]

@@ -22,17 +22,12 @@ from windrow.engine.evaluate.rounds import whole_windows
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
-from windrow.engine.workers.agnostic import (
-    Executor,
-    HotWindower,
-    ReducedWindower,
-    WindowerWorker,
-)
+from windrow.engine.workers.agnostic import Executor, HotWindower, WindowerWorker
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.mapper import Mapper
 from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
 from windrow.engine.workers.paned_win_seq import PanedWinSeq
-from windrow.engine.workers.reduced import PaneMapper, ReducedWinSeq
+from windrow.engine.workers.reduced import PaneMapper, PieceWindower, ReducedWinSeq
 from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.engine.workers.worker import Worker
 
@@ -58,7 +53,13 @@ def win_seq(query: WindowQuery, geometry: Geometry, share_of: ShareOf, index: in
 def paned_win_seq(
     query: WindowQuery, geometry: Geometry, axis: str | None, share_of: ShareOf, index: int
 ) -> Worker:
-    return PanedWinSeq(query, geometry, axis, partial_columns(query), share_of(index))
+    evaluator, columns = WindowsOfPieces(query), partial_columns(query)
+    return PanedWinSeq(query, geometry, axis, evaluator, columns, share_of(index))
+
+
+def pane_ranker(query: WindowQuery, geometry: Geometry, index: int) -> Worker:
+    columns = partial_columns(query)
+    return PanedWinSeq(query, geometry, None, MergedPieces(query), columns, Share())
 
 
 def reduced_win_seq(
@@ -81,11 +82,17 @@ def windower(
     return WindowerWorker(query, geometry, columns, share_of(index), batch, most, parts)
 
 
-def reduced_windower(
-    query: WindowQuery, geometry: Geometry, share_of: ShareOf, batch: int, most: int, index: int
+def piece_windower(
+    query: WindowQuery,
+    geometry: Geometry,
+    share_of: ShareOf,
+    batch: int,
+    most: int,
+    parts: int,
+    index: int,
 ) -> Worker:
-    evaluator, columns = WindowsOfPieces(query), partial_columns(query)
-    return ReducedWindower(query, geometry, evaluator, columns, share_of(index), batch, most)
+    columns = partial_columns(query)
+    return PieceWindower(query, geometry, columns, share_of(index), batch, most, parts)
 
 
 def hot_windower(
@@ -99,8 +106,8 @@ def executor(query: WindowQuery, are_parts: bool, index: int) -> Worker:
     return Executor(query, PiecesOfWindows(query, [RANK]) if are_parts else whole_windows(query))
 
 
-def executor_over_panes(query: WindowQuery, index: int) -> Worker:
-    return Executor(query, WindowsOfPieces(query))
+def executor_over_panes(query: WindowQuery, are_parts: bool, index: int) -> Worker:
+    return Executor(query, MergedPieces(query) if are_parts else WindowsOfPieces(query))
 
 
 def mapper(

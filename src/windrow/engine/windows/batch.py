@@ -111,3 +111,10 @@ def pack_batches(
     for begin in range(0, len(ordered), batch):
         at = np.arange(begin, min(begin + batch, len(ordered)))
         yield WindowBatch.pack(columns, ordered.take(at), keys)
+
+
+def pack_fired(
+    columns: TupleColumns, windows: FiredWindows, keys: KeyTable, least: int, most: int
+) -> Iterator[WindowBatch]:
+    """Pack windows that fire together: ``least`` windows per batch, or more in ``most`` batches."""
+    return pack_batches(columns, windows, keys, max(least, -(-len(windows) // most)))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns.hot_keys import HotKeys
-from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.results import evaluated, with_part
 from windrow.engine.window_query import WindowQuery
-from windrow.engine.windows.batch import WindowBatch, pack_batches
+from windrow.engine.windows.batch import WindowBatch, pack_fired
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.geometry import Geometry
-from windrow.engine.workers.reduced import ReducedWinSeq
 from windrow.engine.workers.window_worker import WindowWorker
 from windrow.engine.workers.worker import Message, Worker
 
@@ -46,34 +42,6 @@ class WindowerWorker(WindowWorker):
         batches = pack_fired(columns, windows, self.keys, self.batch, self.most)
         part = WindowBatch.cut if self.query.computation.is_order_sensitive else WindowBatch.split
         return [message for packed in batches for message in part(packed, self.parts)]
-
-
-class ReducedWindower(ReducedWinSeq):
-    """The same for partials of panes, which emitters have made: it sends these on."""
-
-    def __init__(
-        self,
-        query: WindowQuery,
-        geometry: Geometry,
-        evaluator: Evaluator,
-        columns: dict[str, pa.DataType],
-        share: Share,
-        batch: int,
-        most: int,
-    ) -> None:
-        super().__init__(query, geometry, evaluator, columns, share)
-        self.batch, self.most = batch, most
-
-    def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
-        fired = self.bounded(windows)
-        return list(pack_fired(columns, fired, self.keys, self.batch, self.most))
-
-
-def pack_fired(
-    columns: TupleColumns, windows: FiredWindows, keys: KeyTable, least: int, most: int
-) -> Iterator[WindowBatch]:
-    """Pack windows that fire together: ``least`` windows per batch, or more in ``most`` batches."""
-    return pack_batches(columns, windows, keys, max(least, -(-len(windows) // most)))
 
 
 class HotWindower(WindowerWorker):

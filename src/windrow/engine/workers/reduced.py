@@ -9,9 +9,11 @@ from windrow.engine.columns.arrays import sorting_order
 from windrow.engine.columns.control import PIECE, ROWS
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.evaluate.evaluator import Evaluator
+from windrow.engine.evaluate.evaluators import MergedPieces
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.results import with_part
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.batch import pack_fired
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.placing import Passed
 from windrow.engine.windows.windower import Share
@@ -21,15 +23,16 @@ from windrow.engine.workers.worker import Message, Worker
 
 
 class ReducedWinSeq(WindowLevelWorker):
-    """Receives the partials of panes that an emitter computed, and keeps them.
+    """Receives the partials of panes that an emitter, or a ranker, computed, and keeps them.
 
-    All tuples of a pane belong to the same windows, so lateness can be judged per pane.
+    All tuples of a pane belong to the same windows, so lateness can be judged per pane. What a
+    ranker sends is never late.
     """
 
     def take(self, passed: Passed) -> list[Message]:
         partials = passed.tuples
-        if partials is None or len(partials) == 0:
-            return []
+        if partials is None or len(partials) == 0 or ROWS not in partials.column_names:
+            return super().take(passed)
         codes, panes = self.codes(partials), np.asarray(partials[PIECE].to_numpy())
         reached = self.geometry.reached(passed.previous)
         late = self.windower.judge_late(panes, codes, reached, self.buffer)
@@ -63,11 +66,33 @@ class PaneMapper(ReducedWinSeq):
         return [with_part(table, self.part) for table in super().give(columns, windows)]
 
 
+class PieceWindower(ReducedWinSeq):
+    """A windower over partials of panes, which it packs and sends on."""
+
+    def __init__(
+        self,
+        query: WindowQuery,
+        geometry: Geometry,
+        columns: dict[str, pa.DataType],
+        share: Share,
+        batch: int,
+        most: int,
+        parts: int,
+    ) -> None:
+        super().__init__(query, geometry, MergedPieces(query), columns, share)
+        self.batch, self.most, self.parts = batch, most, parts
+
+    def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        fired = self.bounded(windows)
+        batches = pack_fired(columns, fired, self.keys, self.batch, self.most)
+        return [part for packed in batches for part in packed.split(self.parts)]
+
+
 class PaneMerger(Worker):
-    """The pane-level query over partials that emitters have made: one per pane that has come.
+    """The pane-level query over partials of panes: one per pane that has come.
 
     Counts, sums and extremes of numbers need no more: windows can be computed over any number of
-    partials of a pane. So it holds nothing, and passes nothing late by.
+    partials of a pane. So it holds nothing, and nothing is late for it.
     """
 
     def __init__(self, query: WindowQuery) -> None:
@@ -89,9 +114,11 @@ class PaneMerger(Worker):
         lo = np.flatnonzero(is_new)
         codes, panes = codes[lo], panes[lo]
         ranges = FiredWindows(codes, panes, panes, panes, lo, np.append(lo[1:], len(order)))
-        rows = np.add.reduceat(np.asarray(pieces[ROWS].to_numpy())[order], lo)
         names = self.partials.schema.names
         columns = TupleColumns.of(pieces.select(names).take(order))
-        arrays = [*keys.take(codes), pa.array(panes), pa.array(rows)]
-        arrays += self.partials.merge(columns, ranges)
-        return [pa.table(arrays, names=[*self.query.keys, PIECE, ROWS, *names])]
+        arrays = [*keys.take(codes), pa.array(panes), *self.partials.merge(columns, ranges)]
+        merged = pa.table(arrays, names=[*self.query.keys, PIECE, *names])
+        if ROWS not in pieces.column_names:
+            return [merged]
+        rows = np.add.reduceat(np.asarray(pieces[ROWS].to_numpy())[order], lo)
+        return [merged.append_column(ROWS, pa.array(rows))]
