@@ -282,7 +282,7 @@ def middles_of(query: wr.Query) -> wr.Query:
 
 
 def folded(query: wr.Query) -> wr.Query:
-    def add(found: dict[str, list[int]], row: Row) -> dict[str, list[int]]:
+    def add(found: Any, row: Any) -> Any:
         found["xs"].append(row["x"])
         return found
 

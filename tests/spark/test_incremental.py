@@ -1,4 +1,4 @@
-"""What is kept from one firing to the next, and rounds: on Spark, too, the results are the oracle's.
+"""Work that is kept from firing to firing, and rounds: on Spark, too, the results are the oracle's.
 
 Folds, aggregates of a user's own, decompose in rounds, and sums, which emitters reduce to partials
 of panes under every pattern: over bounded rows, and on a stream that is stopped and goes on.
@@ -79,19 +79,19 @@ def lowest(w: wr.Window) -> dict[str, Any]:
     return {"least": int(w["x"].min())}
 
 
-def least_of(parts: Any) -> int:
+def least_of(parts: Any) -> Any:
     return min(part["least"] for part in parts)
 
 
-def above(w: wr.Window, least: int) -> dict[str, Any]:
+def above(w: wr.Window, least: Any) -> dict[str, Any]:
     return {"n": len(w), "total": int((w["x"] - least).sum())}
 
 
-def mean_above(parts: Any) -> tuple[int, int]:
+def mean_above(parts: Any) -> Any:
     return sum(part["total"] for part in parts), sum(part["n"] for part in parts)
 
 
-def far(w: wr.Window, found: tuple[int, int]) -> dict[str, Any]:
+def far(w: wr.Window, found: Any) -> dict[str, Any]:
     total, n = found
     return {"far": int((np.abs(w["x"]) * n > total).sum()), "n": n}
 

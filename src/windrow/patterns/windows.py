@@ -436,8 +436,7 @@ class _Lowering:
             reduce = Workers("REDUCE", make, farm.n * pattern.reduce, holds_state=False)
             return [Emitter(InTurn(pattern.reduce), fan_in), reduce, Collector(pattern.reduce)]
         if self.n_rounds == 1:
-            make = self._executor(are_parts=True)
-            executor = Workers("MAP", make, n_map, holds_state=False)
+            executor = Workers("MAP", self._executor(are_parts=True), n_map, holds_state=False)
             emit = Emitter(self._by_part(pattern), fan_in)
             return [emit, executor, *self._reduce(pattern, farm)]
         nodes: list[Node] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -86,7 +87,14 @@ class WindowBatch:
         return windows
 
     def unpack(self) -> tuple[TupleColumns, FiredWindows]:
-        """The columns of the tuples, and the windows that have at least one tuple here."""
+        """The columns of the tuples, and the windows that have at least one tuple here.
+
+        The batch keeps them: in one process, all rounds of ``decompose`` share them.
+        """
+        return self._unpacked
+
+    @cached_property
+    def _unpacked(self) -> tuple[TupleColumns, FiredWindows]:
         names = (_KEY, _ID, _START, _END, _LO, _HI)
         windows = FiredWindows(*(self._column(name) for name in names))
         kept = windows.take(np.flatnonzero(windows.lo < windows.hi))
