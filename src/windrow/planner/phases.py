@@ -110,6 +110,8 @@ class Phases:
 
     def _inner(self, pattern: Pattern, n: int, share: float) -> list[Phase]:
         """A pattern in each of n instances, of which the busiest has this share of the rows."""
+        if self._sends_partials() and isinstance(pattern, PaneFarm | WinMapReduce):
+            return self._reduced(pattern, n, share, self.load.panes)
         if isinstance(pattern, PaneFarm):
             return self._pane_farm(pattern, n, share, self.load.rows)
         if isinstance(pattern, WinMapReduce):
@@ -152,6 +154,8 @@ class Phases:
         results = load.windows * (c.window + load.per_window)
         if pattern.workers == "agnostic":
             return self._agnostic(pattern)
+        if self._sends_partials():
+            return self._reduced(pattern.inner, n, share, load.panes_sent_to(n, pattern.batch))
         if isinstance(pattern.inner, PaneFarm):
             sent = load.sent_to(n, pattern.batch)
             return self._pane_farm(pattern.inner, n, share, sent)
@@ -245,6 +249,36 @@ class Phases:
             Phase("compute windows of most keys", first_work, n, busiest),
             Phase("compute windows of hot keys", work, executors, share, holds_state=False),
         ]
+
+    def _sends_partials(self) -> bool:
+        """Whether tuples are reduced to partials of panes before they are sent, whatever runs."""
+        return self.load.keeps_panes and not self.resources.is_stream
+
+    def _reduced(self, pattern: Pattern, n: int, share: float, sent: float) -> list[Phase]:
+        """A pattern of which n instances get so many partials of panes in all."""
+        c, load = self.constants, self.load
+        results = load.windows * (c.window + load.per_window)
+        first = [self._reducing_intake(sent)]
+        if not load.reduces_early:
+            # A ranker has all tuples of its keys, and reduces them as it ranks them.
+            rankers = n if self.query.keys else 1
+            busiest = largest_share(rankers, load.keys, load.skew)
+            ranking = load.rows * (c.exchange + c.reduce) + sent * c.piece
+            ranker = Phase("rank all rows and add them to panes", ranking, rankers, busiest)
+            first = [self._intake(load.rows), ranker]
+        if isinstance(pattern, PaneFarm):
+            plq, wlq = pattern.plq, pattern.wlq
+            of_panes, of_windows = windows_share(plq, load.panes), windows_share(wlq, load.windows)
+            merging, taken = sent * c.piece, sent / load.panes * load.panes_sent_to(wlq)
+            computing = taken * c.piece + results
+            return [
+                *first,
+                Phase("merge panes", merging, n * plq, share * of_panes, holds_state=False),
+                Phase("compute windows over panes", computing, n * wlq, share * of_windows),
+            ]
+        if isinstance(pattern, WinMapReduce):
+            return [*first, *self._parts(pattern, n, share, 0.0, sent * c.piece)]
+        return [*first, Phase("compute windows over panes", sent * c.piece + results, n, share)]
 
     def _pane_farm(self, pattern: PaneFarm, n: int, share: float, rows: float) -> list[Phase]:
         c, load = self.constants, self.load

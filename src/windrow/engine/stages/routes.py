@@ -45,7 +45,7 @@ def _by_number(table: pa.Table, workers: NDArray[Any], n: int) -> list[Any]:
     if n == 1:
         return [table]
     if len(workers) and (workers == workers[0]).all():
-        return [table if j == workers[0] else None for j in range(n)]
+        return [table if j == workers[0] else table.slice(0, 0) for j in range(n)]
     if not _is_quick_to_take(table):
         return [table.filter(pa.array(workers == j)) for j in range(n)]
     positions, bounds = gather_groups(workers, n)
