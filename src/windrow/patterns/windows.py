@@ -13,7 +13,7 @@ as there are workers behind them if there are keys, each for some of the keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -86,6 +86,13 @@ def hot_keys_of(query: WindowQuery, keys: Iterable[Any]) -> HotKeys:
     return HotKeys.of(rows, {k: query.arrow_type(k) for k in query.keys} if rows else {})
 
 
+def _widened(pattern: PaneFarm | WinMapReduce, n: int) -> Pattern:
+    """The pattern with n times as many workers of windows."""
+    if isinstance(pattern, PaneFarm):
+        return replace(pattern, wlq=n * pattern.wlq)
+    return replace(pattern, reduce=n * pattern.reduce)
+
+
 @dataclass(frozen=True)
 class _Farm:
     """The farm around an inner pattern: ``n`` instances, each with a share of the windows.
@@ -124,6 +131,8 @@ class _Lowering:
         is_ranked = self.keeps_panes and query.model.axis is Axis.RANK
         self.farms_partials = (self.is_early or is_ranked) and place != "stream"
         self.needs_all_rows = workers.needs_all_rows(query)
+        is_told_by_time = workers.is_told_by_time(query.model)
+        self.skips_panes = place != "stream" and is_told_by_time and workers.sends_all_rows(query)
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
         self.can_be_dealt = workers.can_be_dealt(query)
@@ -248,6 +257,9 @@ class _Lowering:
         n, inner = pattern.n, pattern.inner
         if pattern.workers == "agnostic":
             return self._agnostic(pattern)
+        if self.in_one_process and isinstance(inner, PaneFarm | WinMapReduce):
+            # The instances share tuples, panes and parts: they are one with n times the windows.
+            return [*self.nodes(_widened(inner, n)), Collector(1)]
         farm = _Farm(n, n, pattern.batch)
         by_window = self._by_window(mapped(self.model), self.position, farm)
         if self.farms_partials:
@@ -379,6 +391,8 @@ class _Lowering:
         return [Emitter(InTurn(n), windowers), execute, Collector(n)]
 
     def _pane_farm(self, pattern: PaneFarm, farm: _Farm, fan_in: int = 1) -> list[Node]:
+        if self.skips_panes:
+            return self._windows_of_rows(pattern.wlq, farm, "WLQ")
         query, model, keys = self.query, mapped(self.model), self.query.keys
         panes = FarmPanes.of(model, farm.outer, farm.batch)
         emit_panes = ByPane(panes, self.position, keys, pattern.plq)
@@ -416,14 +430,16 @@ class _Lowering:
             most = _BATCHES_EACH * pattern.reduce
             first, fan_in = self._deciding(pattern.reduce, farm, axis, 1, most, 1)
             return [*first, *self._reduce_parts(pattern, farm, fan_in)]
-        n, keys, model = pattern.reduce, self.query.keys, mapped(self.model)
-        geometry = Geometry.of(self.model, TIME)
+        return self._windows_of_rows(pattern.reduce, farm, "REDUCE")
+
+    def _windows_of_rows(self, n: int, farm: _Farm, name: str) -> list[Node]:
+        """Workers of whole windows, n per instance, where pieces would send all their tuples."""
+        # In one process they would hold the same tuples, once each.
+        n = 1 if self.in_one_process else n
+        keys, model, geometry = self.query.keys, mapped(self.model), Geometry.of(self.model, TIME)
         make = partial(workers.row_reducer, self.query, geometry, farm.outer, farm.batch, n)
-        return [
-            Emitter(ByWindow(model, TIME, keys, n, farm.batch, farm.outer)),
-            Workers("REDUCE", make, farm.n * n),
-            Collector(n),
-        ]
+        emit = Emitter(ByWindow(model, TIME, keys, n, farm.batch, farm.outer))
+        return [emit, Workers(name, make, farm.n * n), Collector(n)]
 
     def _by_part(self, pattern: WinMapReduce) -> ByPart:
         return ByPart(pattern.map, self.query.computation.is_order_sensitive)
