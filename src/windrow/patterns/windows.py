@@ -13,17 +13,14 @@ as there are workers behind them if there are keys, each for some of the keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
-
-import numpy as np
 
 from windrow.core.computation import Decompose
 from windrow.core.models import Axis, MappedWindow, mapped
 from windrow.engine.columns.control import PIECE, RANK, TIME
 from windrow.engine.columns.hot_keys import HotKeys
-from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.stages.routes import (
     ByHotKey,
@@ -42,12 +39,13 @@ from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.geometry import Geometry, own_axis
 from windrow.engine.workers.ranker import Ranker
-from windrow.engine.workers.reduced import PaneMerger
 from windrow.engine.workers.reducer import Reducer
 from windrow.engine.workers.rounds import RoundMapper, RoundReducer
 from windrow.engine.workers.worker import Worker
 from windrow.patterns import workers
+from windrow.patterns.farm import Farm
 from windrow.patterns.levels import group
+from windrow.patterns.over_partials import OverPartials
 from windrow.patterns.rules import check_pattern
 from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 from windrow.patterns.workers import Alike
@@ -93,34 +91,13 @@ def _widened(pattern: PaneFarm | WinMapReduce, n: int) -> Pattern:
     return replace(pattern, reduce=n * pattern.reduce)
 
 
-@dataclass(frozen=True)
-class _Farm:
-    """The farm around an inner pattern: ``n`` instances, each with a share of the windows.
-
-    The windows of a key are shared by ``outer`` instances, in batches of ``batch``. In a key farm
-    ``outer`` is 1: an instance computes all windows of its keys.
-    """
-
-    n: int = 1
-    outer: int = 1
-    batch: int = 1
-    hot: HotKeys | None = None
-    """The keys whose windows are shared, if not those of all keys."""
-
-    def share(self, instance: int) -> Share:
-        return Share.of(instance % self.outer, self.outer, self.batch, self.hot)
-
-    def whole(self, instance: int) -> Share:
-        """The share of a process that hosts all instances."""
-        return Share(np.ones(self.outer, np.bool_), self.batch)
-
-
 class _Lowering:
     def __init__(self, query: WindowQuery, place: Place) -> None:
         self.query = query
         self.in_one_process, self.are_tasks = place in ("process", "threads"), place == "tasks"
         self.model = query.model
         self.own_axis = own_axis(query.model)
+        self.partials = OverPartials(query, self.are_tasks)
         self.position = self.own_axis or RANK
         """The column from which an emitter computes a tuple's windows."""
         self.keeps_panes = workers.can_keep_panes(query)
@@ -143,28 +120,28 @@ class _Lowering:
                 return self._hot_key_farm(pattern, pattern.hot)
             by_key = ByKey(self.query.keys, pattern.n)
             if isinstance(pattern.inner, WinSeq) and self.reduces_early:
-                return self._reduced(by_key, _Farm(pattern.n))
+                return self._reduced(by_key, Farm(pattern.n))
             if not isinstance(pattern.inner, WinSeq) and self.farms_partials:
-                body = self._over_partials(pattern.inner, _Farm(pattern.n))
-                first: list[Node] = [self._reduce_and_send(by_key)]
+                body = self._over_partials(pattern.inner, Farm(pattern.n))
+                first: list[Node] = [self.partials.emitter(by_key)]
                 if not self.is_early:
-                    first = [Emitter(by_key), self._pane_rankers(pattern.n)]
+                    first = [Emitter(by_key), self.partials.rankers(pattern.n)]
                 return [*first, *body, Collector(pattern.n)]
-            inner = self._inner(pattern.inner, _Farm(pattern.n))
+            inner = self._inner(pattern.inner, Farm(pattern.n))
             return [Emitter(by_key), *inner, Collector(pattern.n)]
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
         if not isinstance(pattern, WinSeq) and self.farms_partials:
-            emit, *body = self._over_partials(pattern, _Farm())
+            emit, *body = self._over_partials(pattern, Farm())
             assert isinstance(emit, Emitter)
             n = pattern.plq if isinstance(pattern, PaneFarm) else 1
-            return [*self._send_partials(emit.route, n), *body]
+            return [*self.partials.send(emit.route, n), *body]
         if isinstance(pattern, PaneFarm):
             first, fan_in = self._ranked(pattern.plq, are_paned=True)
-            return [*first, *self._pane_farm(pattern, _Farm(), fan_in)]
+            return [*first, *self._pane_farm(pattern, Farm(), fan_in)]
         if isinstance(pattern, WinSeq) and self.reduces_early:
-            return self._reduced(ByKey(self.query.keys, 1), _Farm())
-        return self._inner(pattern, _Farm())
+            return self._reduced(ByKey(self.query.keys, 1), Farm())
+        return self._inner(pattern, Farm())
 
     def _hot_key_farm(self, pattern: KeyFarm, farm: WinFarm) -> list[Node]:
         """The nodes of a key farm that splits hot keys as the window farm does all keys."""
@@ -178,7 +155,7 @@ class _Lowering:
             windower = Workers("WinSeq or Windower", make, n, prepares=True)
             execute = partial(workers.executor, query, False)
             return [emit, windower, *self._execute(executors, n, execute)]
-        split = _Farm(n, n, farm.batch, hot)
+        split = Farm(n, n, farm.batch, hot)
         if self.reduces_early:
             by_window = self._by_window(mapped(self.model).in_panes(), PIECE, split)
             return self._reduced(ByHotKey(hot, by_window), split)
@@ -187,37 +164,10 @@ class _Lowering:
         work = Workers("WinSeq", self._win_seq(self.position, split.share), n)
         return [*first, Emitter(ByHotKey(hot, by_window), fan_in), work, Collector(n)]
 
-    def _reduced(self, route: Route, farm: _Farm) -> list[Node]:
+    def _reduced(self, route: Route, farm: Farm) -> list[Node]:
         """The nodes whose emitters send partials of panes instead of tuples."""
-        make = self._reduced_win_seq(farm.share)
-        return [self._reduce_and_send(route), Workers("WinSeq", make, farm.n), Collector(farm.n)]
-
-    def _reduce_and_send(self, route: Route) -> Emitter:
-        """An emitter that reduces tuples to partials of panes and sends these."""
-        geometry = Geometry.over_panes(self.model)
-        return Emitter(ReducedToPanes(self.query, geometry.pane, geometry.origin, TIME, route))
-
-    def _send_partials(self, route: Route, n: int) -> list[Node]:
-        """Nodes that reduce tuples to partials of panes and send these.
-
-        If tuples must be ranked, n tasks rank the tuples of some keys each. In one process there is
-        one ranker, because to route a tuple costs as much as to reduce it.
-        """
-        if self.is_early:
-            return [self._reduce_and_send(route)]
-        n = n if self.query.keys and self.are_tasks else 1
-        first = [Emitter(ByKey(self.query.keys, n))] if n > 1 else []
-        return [*first, self._pane_rankers(n), Emitter(route, n)]
-
-    def _pane_rankers(self, n: int) -> Node:
-        """Rankers that reduce tuples to partials of panes: whose these are follows from ranks."""
-        geometry = Geometry.over_panes(mapped(self.model).panes())
-        make = partial(workers.pane_ranker, self.query, geometry)
-        return Workers("Ranker", make, n, prepares=True)
-
-    def _reduced_win_seq(self, share_of: Callable[[int], Share]) -> Callable[[int], Worker]:
-        geometry = Geometry.over_panes(self.model)
-        return partial(workers.reduced_win_seq, self.query, geometry, share_of)
+        make = self.partials.win_seq(farm.share)
+        return [self.partials.emitter(route), Workers("WinSeq", make, farm.n), Collector(farm.n)]
 
     def _win_seq(
         self, axis: str | None, share_of: Callable[[int], Share]
@@ -227,10 +177,10 @@ class _Lowering:
             return partial(workers.paned_win_seq, self.query, geometry, axis, share_of)
         return partial(workers.win_seq, self.query, Geometry.of(self.model, axis), share_of)
 
-    def _by_window(self, model: MappedWindow, position: str, farm: _Farm) -> ByWindow:
+    def _by_window(self, model: MappedWindow, position: str, farm: Farm) -> ByWindow:
         return ByWindow(model, position, self.query.keys, farm.n, farm.batch)
 
-    def _inner(self, pattern: Pattern, farm: _Farm) -> list[Node]:
+    def _inner(self, pattern: Pattern, farm: Farm) -> list[Node]:
         if isinstance(pattern, PaneFarm):
             return [*self._rankers(farm.n, are_paned=True), *self._pane_farm(pattern, farm)]
         if isinstance(pattern, WinMapReduce):
@@ -260,7 +210,7 @@ class _Lowering:
         if self.in_one_process and isinstance(inner, PaneFarm | WinMapReduce):
             # The instances share tuples, panes and parts: they are one with n times the windows.
             return [*self.nodes(_widened(inner, n)), Collector(1)]
-        farm = _Farm(n, n, pattern.batch)
+        farm = Farm(n, n, pattern.batch)
         by_window = self._by_window(mapped(self.model), self.position, farm)
         if self.farms_partials:
             return self._win_farm_over_partials(pattern, farm)
@@ -283,54 +233,32 @@ class _Lowering:
         first, fan_in = self._ranked(n, isinstance(inner, PaneFarm))
         return [*first, Emitter(by_window, fan_in), *body, Collector(n)]
 
-    def _win_farm_over_partials(self, pattern: WinFarm, farm: _Farm) -> list[Node]:
+    def _win_farm_over_partials(self, pattern: WinFarm, farm: Farm) -> list[Node]:
         by_window = self._by_window(mapped(self.model).in_panes(), PIECE, farm)
         if isinstance(pattern.inner, WinSeq) and self.in_one_process:
-            host = Workers(f"WinSeq of {farm.n}", self._reduced_win_seq(farm.whole), 1)
-            return [*self._send_partials(ToHost(by_window), 1), host, Collector(1)]
-        body: list[Node] = [Workers("WinSeq", self._reduced_win_seq(farm.share), farm.n)]
+            host = Workers(f"WinSeq of {farm.n}", self.partials.win_seq(farm.whole), 1)
+            return [*self.partials.send(ToHost(by_window), 1), host, Collector(1)]
+        body: list[Node] = [Workers("WinSeq", self.partials.win_seq(farm.share), farm.n)]
         if not isinstance(pattern.inner, WinSeq):
             body = self._over_partials(pattern.inner, farm)
-        return [*self._send_partials(by_window, farm.n), *body, Collector(farm.n)]
+        return [*self.partials.send(by_window, farm.n), *body, Collector(farm.n)]
 
-    def _over_partials(self, pattern: Pattern, farm: _Farm) -> list[Node]:
+    def _over_partials(self, pattern: Pattern, farm: Farm) -> list[Node]:
         """The nodes of a pane farm or of map-reduce whose tuples an emitter has reduced."""
-        query, keys, model = self.query, self.query.keys, mapped(self.model)
-        geometry = Geometry.over_panes(model)
         if isinstance(pattern, WinMapReduce) and not self.is_early:
-            windower = self._piece_windower(farm, 1, _BATCHES_EACH, pattern.map)
+            windower = self.partials.windower(farm, 1, _BATCHES_EACH, pattern.map)
             parts = self._reduce_parts(pattern, farm)
-            return [Emitter(ByKey(keys, 1)), windower, *parts]
+            return [Emitter(ByKey(self.query.keys, 1)), windower, *parts]
         if isinstance(pattern, WinMapReduce):
-            mapper = partial(workers.pane_mapper, query, geometry, farm.share, pattern.map)
-            return [
-                Emitter(ByPiece(keys, pattern.map, what="pane")),
-                Workers("MAP", mapper, farm.n * pattern.map),
-                *self._reduce(pattern, farm),
-            ]
+            return [*self.partials.mappers(pattern.map, farm), *self._reduce(pattern, farm)]
         assert isinstance(pattern, PaneFarm)
-        n_plq, n_wlq = pattern.plq, pattern.wlq
-        merger = Alike(PaneMerger, (query,))
-        wlq = partial(workers.reduced_window_level, query, geometry, farm.outer, farm.batch, n_wlq)
-        return [
-            Emitter(ByPiece(keys, n_plq, what="pane")),
-            Workers("PLQ", merger, farm.n * n_plq, holds_state=False),
-            Collector(n_plq),
-            Emitter(ByWindow(model.in_panes(), PIECE, keys, n_wlq, farm.batch, farm.outer)),
-            Workers("WLQ", wlq, farm.n * n_wlq),
-            Collector(n_wlq),
-        ]
+        return self.partials.pane_farm(pattern, farm)
 
-    def _windower(self, axis: str | None, farm: _Farm, batch: int, most: int, parts: int) -> Node:
+    def _windower(self, axis: str | None, farm: Farm, batch: int, most: int, parts: int) -> Node:
         """One windower per instance; it sends what fires at once in ``most`` batches at most."""
         geometry = Geometry.of(self.model, axis)
         given = (self.query, geometry, farm.share, batch, most, parts)
         return Workers("Windower", partial(workers.windower, *given), farm.n, prepares=True)
-
-    def _piece_windower(self, farm: _Farm, batch: int, most: int, parts: int) -> Node:
-        """One windower of partials of panes per instance."""
-        given = (self.query, Geometry.over_panes(self.model), farm.share, batch, most, parts)
-        return Workers("Windower", partial(workers.piece_windower, *given), farm.n, prepares=True)
 
     def _agnostic(self, pattern: WinFarm) -> list[Node]:
         """Windowers, and executors of what these decide, of whole windows or of parts."""
@@ -340,17 +268,17 @@ class _Lowering:
             n, parts = self._instances(n, inner), 1 if self.needs_all_rows else inner.map
             most = max(n, _BATCHES_EACH * pattern.n)
             first, fan_in = self._deciding(
-                pattern.n, _Farm(), self.own_axis, pattern.batch, most, parts
+                pattern.n, Farm(), self.own_axis, pattern.batch, most, parts
             )
-            body = self._reduce_parts(inner, _Farm(n))
+            body = self._reduce_parts(inner, Farm(n))
             return [*first, Emitter(InTurn(n), fan_in), *body, Collector(n)]
         most = self._most(n)
-        first, fan_in = self._deciding(n, _Farm(), self.own_axis, pattern.batch, most, 1)
+        first, fan_in = self._deciding(n, Farm(), self.own_axis, pattern.batch, most, 1)
         execute = self._executor(are_parts=False)
         return [*first, *self._execute(self._executors(n), fan_in, execute)]
 
     def _deciding(
-        self, n: int, farm: _Farm, axis: str | None, batch: int, most: int, parts: int
+        self, n: int, farm: Farm, axis: str | None, batch: int, most: int, parts: int
     ) -> tuple[list[Node], int]:
         """Windowers, and how many of them send to one emitter.
 
@@ -360,11 +288,11 @@ class _Lowering:
         are_shared = farm.n == 1 and n > 1 and self.are_tasks and bool(self.query.keys)
         if self.farms_partials:
             n = n if are_shared else 1
-            windower = self._piece_windower(_Farm(n), batch, most, parts)
-            return [*self._send_partials(ByKey(self.query.keys, n), n), windower], n
+            windower = self.partials.windower(Farm(n), batch, most, parts)
+            return [*self.partials.send(ByKey(self.query.keys, n), n), windower], n
         if not are_shared:
             return [self._windower(axis, farm, batch, most, parts)], 1
-        windower = self._windower(axis, _Farm(n), batch, most, parts)
+        windower = self._windower(axis, Farm(n), batch, most, parts)
         return [Emitter(ByKey(self.query.keys, n)), windower], n
 
     def _instances(self, n: int, inner: WinMapReduce) -> int:
@@ -390,7 +318,7 @@ class _Lowering:
         execute = Workers("Executor", make, n, holds_state=False)
         return [Emitter(InTurn(n), windowers), execute, Collector(n)]
 
-    def _pane_farm(self, pattern: PaneFarm, farm: _Farm, fan_in: int = 1) -> list[Node]:
+    def _pane_farm(self, pattern: PaneFarm, farm: Farm, fan_in: int = 1) -> list[Node]:
         if self.skips_panes:
             return self._windows_of_rows(pattern.wlq, farm, "WLQ")
         query, model, keys = self.query, mapped(self.model), self.query.keys
@@ -410,7 +338,7 @@ class _Lowering:
             Collector(pattern.wlq),
         ]
 
-    def _map_reduce(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
+    def _map_reduce(self, pattern: WinMapReduce, farm: Farm, axis: str | None) -> list[Node]:
         if self.needs_all_rows:
             return self._reduce_rows(pattern, farm, axis)
         if not self.can_be_dealt:
@@ -424,7 +352,7 @@ class _Lowering:
             *self._reduce(pattern, farm),
         ]
 
-    def _reduce_rows(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
+    def _reduce_rows(self, pattern: WinMapReduce, farm: Farm, axis: str | None) -> list[Node]:
         """REDUCE alone: the partials of MAP would be the tuples themselves, once per window."""
         if not workers.is_told_by_time(self.model):
             most = _BATCHES_EACH * pattern.reduce
@@ -432,7 +360,7 @@ class _Lowering:
             return [*first, *self._reduce_parts(pattern, farm, fan_in)]
         return self._windows_of_rows(pattern.reduce, farm, "REDUCE")
 
-    def _windows_of_rows(self, n: int, farm: _Farm, name: str) -> list[Node]:
+    def _windows_of_rows(self, n: int, farm: Farm, name: str) -> list[Node]:
         """Workers of whole windows, n per instance, where pieces would send all their tuples."""
         # In one process they would hold the same tuples, once each.
         n = 1 if self.in_one_process else n
@@ -444,7 +372,7 @@ class _Lowering:
     def _by_part(self, pattern: WinMapReduce) -> ByPart:
         return ByPart(pattern.map, self.query.computation.is_order_sensitive)
 
-    def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm, fan_in: int = 1) -> list[Node]:
+    def _reduce_parts(self, pattern: WinMapReduce, farm: Farm, fan_in: int = 1) -> list[Node]:
         """MAP over parts of windows that windowers have decided, then REDUCE; once per round."""
         query, n_map = self.query, farm.n * pattern.map
         if self.needs_all_rows:
@@ -470,7 +398,7 @@ class _Lowering:
             nodes += [Collector(pattern.map), emit, reduce, Collector(pattern.reduce)]
         return [*nodes, *self._reduce(pattern, farm)]
 
-    def _reduce(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
+    def _reduce(self, pattern: WinMapReduce, farm: Farm) -> list[Node]:
         route = ByPiece(self.query.keys, pattern.reduce, farm.outer)
         reducer = Alike(Reducer, (self.query,))
         return [
