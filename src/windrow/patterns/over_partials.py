@@ -14,14 +14,13 @@ from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Workers
 from windrow.engine.stages.routes import ByKey, ByPiece, ByWindow, Route
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.geometry import Geometry
-from windrow.engine.workers.reduced import PaneMerger
 from windrow.engine.workers.worker import Worker
 from windrow.patterns import workers
 from windrow.patterns.farm import Farm
 from windrow.patterns.tree import PaneFarm
-from windrow.patterns.workers import Alike
 
 
 class OverPartials:
@@ -80,9 +79,11 @@ class OverPartials:
         windows = mapped(query.model).in_panes()
         given = (query, self.geometry, farm.outer, farm.batch, n_wlq)
         wlq = partial(workers.reduced_window_level, *given)
+        panes = FarmPanes.of(mapped(query.model), farm.outer, farm.batch)
+        plq = partial(workers.pane_merger, query, panes, farm.share, n_plq)
         return [
             Emitter(ByPiece(query.keys, n_plq, what="pane")),
-            Workers("PLQ", Alike(PaneMerger, (query,)), farm.n * n_plq, holds_state=False),
+            Workers("PLQ", plq, farm.n * n_plq),
             Collector(n_plq),
             Emitter(ByWindow(windows, PIECE, query.keys, n_wlq, farm.batch, farm.outer)),
             Workers("WLQ", wlq, farm.n * n_wlq),

@@ -104,9 +104,9 @@ class _Lowering:
         # In one thread nothing is sent, so it is the worker that reduces tuples to panes.
         self.is_early = self.keeps_panes and workers.is_told_by_time(query.model)
         self.reduces_early = self.is_early and place != "process"
-        # On streams, workers of panes and of parts hold tuples, as their checkpoints do.
-        is_ranked = self.keeps_panes and query.model.axis is Axis.RANK
-        self.farms_partials = (self.is_early or is_ranked) and place != "stream"
+        # On streams, rankers, windowers and the workers behind them hold tuples, as checkpoints do.
+        self.deals_partials = self.keeps_panes and place != "stream"
+        self.farms_partials = self.is_early or self.deals_partials
         self.needs_all_rows = workers.needs_all_rows(query)
         is_told_by_time = workers.is_told_by_time(query.model)
         self.skips_panes = place != "stream" and is_told_by_time and workers.sends_all_rows(query)
@@ -286,7 +286,7 @@ class _Lowering:
         each for some of the keys.
         """
         are_shared = farm.n == 1 and n > 1 and self.are_tasks and bool(self.query.keys)
-        if self.farms_partials:
+        if self.deals_partials:
             n = n if are_shared else 1
             windower = self.partials.windower(Farm(n), batch, most, parts)
             return [*self.partials.send(ByKey(self.query.keys, n), n), windower], n
@@ -310,7 +310,7 @@ class _Lowering:
 
     def _executor(self, are_parts: bool) -> Callable[[int], Worker]:
         """A factory of executors of windows, or of parts of windows, that a windower has sent."""
-        make = workers.executor_over_panes if self.farms_partials else workers.executor
+        make = workers.executor_over_panes if self.deals_partials else workers.executor
         return partial(make, self.query, are_parts)
 
     def _execute(self, n: int, windowers: int, make: Callable[[int], Worker]) -> list[Node]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from windrow.core.computation import Aggregation, Decompose
 from windrow.core.models import Axis, Context, WindowModel
-from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
+from windrow.engine.columns.control import ARRIVAL, AXIS, RANK, TIME
 from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.evaluate.evaluators import MergedPieces, PiecesOfWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
@@ -27,7 +27,7 @@ from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.mapper import Mapper
 from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
 from windrow.engine.workers.paned_win_seq import PanedWinSeq
-from windrow.engine.workers.reduced import PaneMapper, PieceWindower, ReducedWinSeq
+from windrow.engine.workers.reduced import PaneMapper, PaneMerger, PieceWindower, ReducedWinSeq
 from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.engine.workers.worker import Worker
 
@@ -138,8 +138,16 @@ def pane_mapper(
     query: WindowQuery, geometry: Geometry, share_of: ShareOf, parts: int, index: int
 ) -> Worker:
     instance, part = divmod(index, parts)
-    columns = partial_columns(query)
-    return PaneMapper(query, geometry, MergedPieces(query), columns, share_of(instance), part)
+    older = partial(mapper, query, Geometry.of(query.model, TIME), share_of, parts, index)
+    given = (MergedPieces(query), partial_columns(query), share_of(instance), part, older)
+    return PaneMapper(query, geometry, *given)
+
+
+def pane_merger(
+    query: WindowQuery, panes: FarmPanes, share_of: ShareOf, plq: int, index: int
+) -> Worker:
+    older = partial(pane_level, query, Geometry.of_panes(panes, TIME), panes, share_of, plq, index)
+    return PaneMerger(query, older)
 
 
 def window_level(

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from windrow.core.computation import Decompose
 from windrow.core.models import Axis
 from windrow.engine.window_query import WindowQuery
-from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
+from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
 from windrow.patterns.windows import TASKS_EACH
-from windrow.patterns.workers import can_be_dealt, is_told_by_time
+from windrow.patterns.workers import can_be_dealt, is_told_by_time, sends_all_rows
 from windrow.planner.cost import (
     key_share,
     largest_share,
@@ -159,11 +159,6 @@ class Phases:
         if isinstance(pattern.inner, PaneFarm):
             sent = load.sent_to(n, pattern.batch)
             return self._pane_farm(pattern.inner, n, share, sent)
-        if isinstance(pattern.inner, WinSeq) and load.reduces_early:
-            sent = load.panes_sent_to(n, pattern.batch)
-            work = sent * c.piece + results + self._state(sent)
-            computing = Phase("compute windows over panes", work, n, share)
-            return [self._reducing_intake(sent), computing]
         sent = load.sent_to(n, pattern.batch)
         rankers = self._rankers(n, sent)
         if isinstance(pattern.inner, WinMapReduce):
@@ -252,7 +247,8 @@ class Phases:
 
     def _sends_partials(self) -> bool:
         """Whether tuples are reduced to partials of panes before they are sent, whatever runs."""
-        return self.load.keeps_panes and not self.resources.is_stream
+        is_dealt = self.load.keeps_panes and not self.resources.is_stream
+        return self.load.reduces_early or is_dealt
 
     def _reduced(self, pattern: Pattern, n: int, share: float, sent: float) -> list[Phase]:
         """A pattern of which n instances get so many partials of panes in all."""
@@ -270,19 +266,27 @@ class Phases:
             plq, wlq = pattern.plq, pattern.wlq
             of_panes, of_windows = windows_share(plq, load.panes), windows_share(wlq, load.windows)
             merging, taken = sent * c.piece, sent / load.panes * load.panes_sent_to(wlq)
-            computing = taken * c.piece + results
+            computing = taken * c.piece + results + self._state(taken)
             return [
                 *first,
-                Phase("merge panes", merging, n * plq, share * of_panes, holds_state=False),
+                Phase("merge panes", merging, n * plq, share * of_panes),
                 Phase("compute windows over panes", computing, n * wlq, share * of_windows),
             ]
         if isinstance(pattern, WinMapReduce):
-            return [*first, *self._parts(pattern, n, share, 0.0, sent * c.piece)]
-        return [*first, Phase("compute windows over panes", sent * c.piece + results, n, share)]
+            held = sent * c.piece + self._state(sent)
+            return [*first, *self._parts(pattern, n, share, 0.0, held)]
+        work = sent * c.piece + results + self._state(sent)
+        return [*first, Phase("compute windows over panes", work, n, share)]
 
     def _pane_farm(self, pattern: PaneFarm, n: int, share: float, rows: float) -> list[Phase]:
         c, load = self.constants, self.load
         copies = rows / load.rows
+        skips_panes = is_told_by_time(self.query.model) and sends_all_rows(self.query)
+        if skips_panes and not self.resources.is_stream:
+            sent = load.sent_to(pattern.wlq) * copies
+            work = self._held(sent) + load.windows * (c.window + load.per_window)
+            of_windows = share * windows_share(pattern.wlq, load.windows)
+            return [self._intake(sent), Phase("compute windows", work, n * pattern.wlq, of_windows)]
         pane_work = rows * (c.keep + load.per_row) + self._state(rows)
         pane_work += load.panes * copies * c.piece
         if not load.needs_all_rows:

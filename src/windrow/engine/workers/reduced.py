@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns.arrays import sorting_order
-from windrow.engine.columns.control import PIECE, ROWS
+from windrow.engine.columns.control import AXIS, PIECE, ROWS, TIME
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.evaluators import MergedPieces
+from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.results import with_part
+from windrow.engine.stages.routes import ByKey
+from windrow.engine.state.worker_state import State
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.batch import pack_fired
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
@@ -19,7 +25,11 @@ from windrow.engine.windows.placing import Passed
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.paned import WindowLevelWorker
+from windrow.engine.workers.window_worker import WindowWorker
 from windrow.engine.workers.worker import Message, Worker
+
+_REDUCED = "reduced"
+"""Marks the state of a worker that is sent partials, where an older version was sent tuples."""
 
 
 class ReducedWinSeq(WindowLevelWorker):
@@ -47,7 +57,8 @@ class ReducedWinSeq(WindowLevelWorker):
 class PaneMapper(ReducedWinSeq):
     """The mapper of Win_MapReduce over partials of panes: it computes a part of every window.
 
-    The partials of some of the panes are its part of the windows with them.
+    The partials of some of the panes are its part of the windows with them. Up to state format 3 a
+    mapper held tuples; ``older`` makes such a mapper, to read its state.
     """
 
     def __init__(
@@ -58,12 +69,48 @@ class PaneMapper(ReducedWinSeq):
         columns: dict[str, pa.DataType],
         share: Share,
         part: int,
+        older: Callable[[], Worker],
     ) -> None:
         super().__init__(query, geometry, evaluator, columns, share)
-        self.part = part
+        self.part, self.older = part, older
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         return [with_part(table, self.part) for table in super().give(columns, windows)]
+
+    def state(self) -> State:
+        state = super().state()
+        return replace(state, scalars={**state.scalars, _REDUCED: True})
+
+    def restore(self, state: State) -> None:
+        if _REDUCED in state.scalars:
+            super().restore(state)
+            return
+        scalars, older = state.scalars, self.older()
+        older.restore(state)
+        super().restore(_without_tuples(state))
+        # New chunks and messages must not have the names of those that are stored.
+        self._kept_log().next_number = self._kept_log().base = scalars["next_chunk"]
+        for partials in reduced(older, self.query, self.geometry):
+            self.push(partials)
+
+
+def _without_tuples(state: State) -> State:
+    """The state with its keys and numbers, but without what is held."""
+    nothing = {**state.by_key, "alive": 0 * state.by_key["alive"]} if state.by_key else {}
+    return replace(state, by_key=nothing, chunks={})
+
+
+def reduced(older: Worker, query: WindowQuery, geometry: Geometry) -> list[pa.Table]:
+    """What a worker holds that was sent tuples, as the partials of panes that emitters send."""
+    assert isinstance(older, WindowWorker)
+    codes, columns = older.buffer.contents()
+    tables = list(older.placing.pending.values())
+    if len(codes):
+        held = {TIME if n == AXIS else n: c for n, c in older.named(columns).to_arrow().items()}
+        keys = dict(zip(query.keys, older.keys.take(codes), strict=True))
+        tables.append(pa.table({**held, **keys}))
+    route = ReducedToPanes(query, geometry.pane, geometry.origin, TIME, ByKey(query.keys, 1))
+    return [partials for table in tables for partials in route.targets(table, 0)]
 
 
 class PieceWindower(ReducedWinSeq):
@@ -92,11 +139,13 @@ class PaneMerger(Worker):
     """The pane-level query over partials of panes: one per pane that has come.
 
     Counts, sums and extremes of numbers need no more: windows can be computed over any number of
-    partials of a pane. So it holds nothing, and nothing is late for it.
+    partials of a pane. So it holds nothing, and nothing is late for it. Up to state format 3 it
+    held the tuples of open panes; ``older`` makes such a worker, to read its state.
     """
 
-    def __init__(self, query: WindowQuery) -> None:
-        self.query, self.partials = query, PartialColumns(query)
+    def __init__(self, query: WindowQuery, older: Callable[[], Worker]) -> None:
+        self.query, self.older = query, older
+        self.partials = PartialColumns(query)
         self.waiting: list[pa.Table] = []
 
     def push(self, message: Message) -> None:
@@ -122,3 +171,14 @@ class PaneMerger(Worker):
             return [merged]
         rows = np.add.reduceat(np.asarray(pieces[ROWS].to_numpy())[order], lo)
         return [merged.append_column(ROWS, pa.array(rows))]
+
+    def state(self) -> State:
+        state = super().state()
+        return replace(state, scalars={**state.scalars, _REDUCED: True})
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        if _REDUCED not in state.scalars:
+            older = self.older()
+            older.restore(state)
+            self.waiting += reduced(older, self.query, Geometry.over_panes(self.query.model))
