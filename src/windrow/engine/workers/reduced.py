@@ -85,19 +85,12 @@ class PaneMapper(ReducedWinSeq):
         if _REDUCED in state.scalars:
             super().restore(state)
             return
-        scalars, older = state.scalars, self.older()
+        older = self.older()
         older.restore(state)
-        super().restore(_without_tuples(state))
-        # New chunks and messages must not have the names of those that are stored.
-        self._kept_log().next_number = self._kept_log().base = scalars["next_chunk"]
+        none_alive = {**state.by_key, "alive": np.zeros_like(state.by_key["alive"])}
+        super().restore(replace(state, by_key=none_alive, chunks={}))
         for partials in reduced(older, self.query, self.geometry):
             self.push(partials)
-
-
-def _without_tuples(state: State) -> State:
-    """The state with its keys and numbers, but without what is held."""
-    nothing = {**state.by_key, "alive": 0 * state.by_key["alive"]} if state.by_key else {}
-    return replace(state, by_key=nothing, chunks={})
 
 
 def reduced(older: Worker, query: WindowQuery, geometry: Geometry) -> list[pa.Table]:
