@@ -108,8 +108,7 @@ class _Lowering:
         self.deals_partials = self.keeps_panes and place != "stream"
         self.farms_partials = self.is_early or self.deals_partials
         self.needs_all_rows = workers.needs_all_rows(query)
-        is_told_by_time = workers.is_told_by_time(query.model)
-        self.skips_panes = place != "stream" and is_told_by_time and workers.sends_all_rows(query)
+        self.skips_panes = self.needs_all_rows and place != "stream"
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
         self.can_be_dealt = workers.can_be_dealt(query)
@@ -320,7 +319,7 @@ class _Lowering:
 
     def _pane_farm(self, pattern: PaneFarm, farm: Farm, fan_in: int = 1) -> list[Node]:
         if self.skips_panes:
-            return self._windows_of_rows(pattern.wlq, farm, "WLQ")
+            return self._windows_of_rows(pattern.wlq, farm, "WLQ", fan_in)
         query, model, keys = self.query, mapped(self.model), self.query.keys
         panes = FarmPanes.of(model, farm.outer, farm.batch)
         emit_panes = ByPane(panes, self.position, keys, pattern.plq)
@@ -360,13 +359,14 @@ class _Lowering:
             return [*first, *self._reduce_parts(pattern, farm, fan_in)]
         return self._windows_of_rows(pattern.reduce, farm, "REDUCE")
 
-    def _windows_of_rows(self, n: int, farm: Farm, name: str) -> list[Node]:
+    def _windows_of_rows(self, n: int, farm: Farm, name: str, fan_in: int = 1) -> list[Node]:
         """Workers of whole windows, n per instance, where pieces would send all their tuples."""
         # In one process they would hold the same tuples, once each.
         n = 1 if self.in_one_process else n
-        keys, model, geometry = self.query.keys, mapped(self.model), Geometry.of(self.model, TIME)
+        keys, model, position = self.query.keys, mapped(self.model), self.position
+        geometry = Geometry.of(self.model, position)
         make = partial(workers.row_reducer, self.query, geometry, farm.outer, farm.batch, n)
-        emit = Emitter(ByWindow(model, TIME, keys, n, farm.batch, farm.outer))
+        emit = Emitter(ByWindow(model, position, keys, n, farm.batch, farm.outer), fan_in)
         return [emit, Workers(name, make, farm.n * n), Collector(n)]
 
     def _by_part(self, pattern: WinMapReduce) -> ByPart:

@@ -221,14 +221,6 @@ def needs_all_rows(query: WindowQuery) -> bool:
     return rows is not None and not rows.are_few
 
 
-def sends_all_rows(query: WindowQuery) -> bool:
-    """Whether the partial of a pane has all tuples of the pane."""
-    if not isinstance(query.computation, Aggregation):
-        return False
-    rows = PartialColumns(query).rows
-    return rows is not None and rows.are_all
-
-
 def can_keep_panes(query: WindowQuery) -> bool:
     """Whether a worker can keep partials of panes instead of tuples."""
     if query.model.pane_length is None or not isinstance(query.computation, Aggregation):

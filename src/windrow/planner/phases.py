@@ -12,7 +12,7 @@ from windrow.core.models import Axis
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
 from windrow.patterns.windows import TASKS_EACH
-from windrow.patterns.workers import can_be_dealt, is_told_by_time, sends_all_rows
+from windrow.patterns.workers import can_be_dealt, is_told_by_time
 from windrow.planner.cost import (
     key_share,
     largest_share,
@@ -281,12 +281,13 @@ class Phases:
     def _pane_farm(self, pattern: PaneFarm, n: int, share: float, rows: float) -> list[Phase]:
         c, load = self.constants, self.load
         copies = rows / load.rows
-        skips_panes = is_told_by_time(self.query.model) and sends_all_rows(self.query)
-        if skips_panes and not self.resources.is_stream:
+        if load.needs_all_rows and not self.resources.is_stream:
             sent = load.sent_to(pattern.wlq) * copies
+            rankers = self._rankers(n if n > 1 else pattern.plq, sent, are_paned=True)
             work = self._held(sent) + load.windows * (c.window + load.per_window)
             of_windows = share * windows_share(pattern.wlq, load.windows)
-            return [self._intake(sent), Phase("compute windows", work, n * pattern.wlq, of_windows)]
+            computing = Phase("compute windows", work, n * pattern.wlq, of_windows)
+            return [self._intake(rows if rankers else sent), *rankers, computing]
         pane_work = rows * (c.keep + load.per_row) + self._state(rows)
         pane_work += load.panes * copies * c.piece
         if not load.needs_all_rows:
