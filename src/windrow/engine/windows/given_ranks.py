@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.errors import WindrowError
-from windrow.core.models import CountWindow
+from windrow.core.models import IntervalWindow, WindowModel, over_ranks
 from windrow.engine.columns.arrays import Int64s, sorting_order
 from windrow.engine.columns.control import RANK
 from windrow.engine.columns.key_table import KeyTable
@@ -26,8 +26,15 @@ class GivenRanks:
     A worker that gets the tuples of its ``share`` of the windows waits for no others.
     """
 
-    model: CountWindow
+    model: IntervalWindow
     share: Share
+
+    @staticmethod
+    def of(model: WindowModel, share: Share) -> GivenRanks:
+        """For a model over ranks."""
+        intervals = over_ranks(model)
+        assert intervals is not None, model
+        return GivenRanks(intervals, share)
 
     def split(
         self,

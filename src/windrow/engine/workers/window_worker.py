@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.core.models import CountWindow
 from windrow.engine.columns.arrays import Int64s, sort_keys
 from windrow.engine.columns.control import AXIS, CODE, RANK, TIME
 from windrow.engine.columns.key_table import KeyTable
@@ -90,10 +89,10 @@ class WindowWorker(KeyedWorker):
 
         Without an axis, the worker gets all tuples of its keys.
         """
-        if isinstance(self.query.model, CountWindow) and self.query.rank is not None:
+        if self.query.rank is not None:
             self.has_all = axis is None
             is_first = axis in (None, RANK)
-            self.given_ranks = GivenRanks(self.query.model, self.share) if is_first else None
+            self.given_ranks = GivenRanks.of(self.query.model, self.share) if is_first else None
 
     def ranked(self) -> tuple[Int64s, Int64s]:
         shifts = self.windower.shifts
