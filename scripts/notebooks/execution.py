@@ -14,7 +14,7 @@ _SECONDS = 300
 
 def executed(path: Path, folder: Path) -> NotebookNode:
     """The notebook with the outputs of a run in the folder; a cell that fails raises."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook: NotebookNode = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(folder)}}
     NotebookClient(
         notebook, timeout=_SECONDS, record_timing=False, resources=resources, kernel_name="python3"

@@ -62,9 +62,12 @@ IN_PROCESS: dict[str, tuple[Callable[[], Any], str]] = {
         'call event_time("column") before the function',
     ),
     "times as text": (lambda: by_symbol.event_time("day"), "to_timestamp()"),
-    "a column without a name": (lambda: wr.stream(TRADES).key_by(0), "named by a string"),
+    "a column without a name": (
+        lambda: wr.stream(TRADES).key_by(0),  # type: ignore[arg-type]
+        "named by a string",
+    ),
     "a list of columns": (
-        lambda: wr.stream(TRADES).key_by(["symbol", "day"]),
+        lambda: wr.stream(TRADES).key_by(["symbol", "day"]),  # type: ignore[arg-type]
         "pass them one by one: 'symbol', 'day'",
     ),
     "a table in place of a path": (lambda: wr.scan(TRADES), "taken by wr.stream(rows)"),
@@ -149,7 +152,7 @@ IN_PROCESS: dict[str, tuple[Callable[[], Any], str]] = {
     "predicates combined with and": (
         lambda: wr.join(
             TRADES, TRADES, within="1 s", time="ts",
-            on=wr.equi("symbol") and wr.band(price=1.0),  # type: ignore[arg-type]
+            on=wr.equi("symbol") and wr.band(price=1.0),
         ),
         "combined with &",
     ),

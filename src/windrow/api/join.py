@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from windrow.spark.joins import Side, Sides
     from windrow.spark.source import DataFrameSource
 
-    JoinSource = TableSource | DatasetSource | FileStreamSource | DataFrameSource
+    JoinSource: TypeAlias = TableSource | DatasetSource | FileStreamSource | DataFrameSource
 
 ExplainMode: TypeAlias = Literal["simple", "spark", "cost", "json"]
 

@@ -41,7 +41,8 @@ class Standstill:
             return None
         stream.batches += 1
         if stream.batches == _WATCHED or batch.sum(lambda part: part.windows):
-            return self.ended(run)
+            self.ended(run)
+            return None
         has_moved = batch.watermark != stream.watermark
         stream.rows, stream.watermark = stream.rows + batch.rows, batch.watermark
         stream.still = 0 if has_moved else stream.still + bool(batch.rows)
