@@ -17,7 +17,7 @@ BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup demo examples notebooks docs clean
 .PHONY: check lint kernels test test-browser test-campaign test-cluster test-matrix test-package test-pipeline
-.PHONY: bench-batch bench-flink bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
+.PHONY: bench-batch bench-cluster bench-flink bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -36,7 +36,7 @@ notebooks: $(INSTALLED) ## execute the notebooks anew, and keep their outputs
 
 check: lint ## lint, then run the tests that need no Java, with few examples: for every change
 	HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest --numprocesses 2 --dist worksteal \
-		-m 'not spark and not campaign and not browser and not pipeline' --doctest-modules --ignore tests/e2e tests src/windrow
+		-m 'not spark and not campaign and not browser and not pipeline and not cluster' --doctest-modules --ignore tests/e2e tests src/windrow
 
 test: $(INSTALLED) ## lint, then run all tests and doctests: what continuous integration runs
 	$(MAKE) --no-print-directory --jobs 2 --output-sync lint kernels
@@ -49,6 +49,9 @@ test-browser: $(INSTALLED) ## run the tests of the live view in Chromium; instal
 	@command -v chromium google-chrome > /dev/null || scripts/install_chromium.sh
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(WITH_JAVA) $(PYTHON) -m pytest -m browser tests/browser
+
+test-cluster: $(INSTALLED) ## ship an environment to a standalone cluster, and run queries and streams there
+	$(WITH_JAVA) scripts/test_cluster.sh
 
 test-package: $(INSTALLED) ## build the wheel and the sdist, and try them in empty environments
 	$(WITH_JAVA) scripts/test_package.sh
@@ -99,8 +102,16 @@ bench-sources: $(INSTALLED) ## check and time queries over files against Spark, 
 bench-skew: $(INSTALLED) ## check and time windows of unequal cost and keys of unequal frequency
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_skew
 
+bench-cluster: $(INSTALLED) ## time the first query on fresh executors, with kernels shipped and without
+	$(WITH_JAVA) scripts/test_cluster.sh --collect-only -q
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_cluster
+
+bench-flink: $(INSTALLED) ## check and time overlapping windows over files against Flink SQL
+	scripts/install_flink.sh
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_flink
+
 clean: ## remove the virtual environment and everything generated
-	rm -rf $(VENV) .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .cluster .flink .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	rm -rf artifacts derby.log metastore_db spark-warehouse
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 

@@ -92,6 +92,18 @@ def check(
 
 
 @app.command()
+def warm(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Where to keep them; by default in the package.")
+    ] = None,
+) -> None:
+    """Compile the kernels of all kinds of queries, to be shipped to other machines."""
+    from windrow.cli.warm import show_warming
+
+    show_warming(folder)
+
+
+@app.command()
 def inspect(
     checkpoint: Annotated[str, typer.Argument(help="The checkpoint of a streaming query.")],
     keys: Annotated[int, typer.Option(min=0, help="How many of the biggest keys to show.")] = 5,
