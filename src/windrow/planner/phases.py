@@ -14,11 +14,13 @@ from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, 
 from windrow.patterns.windows import TASKS_EACH
 from windrow.patterns.workers import can_be_dealt, is_told_by_time
 from windrow.planner.cost import (
+    farm_share,
     key_share,
     largest_share,
     makespan,
     pane_gain,
     rows_sent_per_window,
+    share_of_partition,
     windows_share,
 )
 from windrow.planner.load import Load
@@ -45,13 +47,15 @@ class Phase:
     def time(self, resources: Resources) -> float:
         """How long it takes, in microseconds."""
         constants, cores = resources.constants, resources.cores
-        working = makespan(self.work, self.share, self.n, cores)
-        if not self.is_exchanged:
-            return working
         # The state of a stream is in about as many partitions as there are cores.
         is_stored = resources.is_stream and self.holds_state
-        tasks = min(self.n, cores) if is_stored else self.n
-        fixed = constants.stage + constants.task * tasks / cores
+        n, share = self.n, self.share
+        if is_stored and n > cores:
+            n, share = cores, share_of_partition(n, share, cores)
+        working = makespan(self.work, share, n, cores)
+        if not self.is_exchanged:
+            return working
+        fixed = constants.stage + constants.task * n / cores
         return fixed + (constants.batch if is_stored else 0.0) + working
 
 
@@ -148,10 +152,11 @@ class Phases:
 
     def _win_farm(self, pattern: WinFarm) -> list[Phase]:
         c, load, n = self.constants, self.load, pattern.n
-        share = windows_share(n, load.windows / pattern.batch)
-        results = load.windows * (c.window + load.per_window)
         if pattern.workers == "agnostic":
             return self._agnostic(pattern)
+        batches = load.windows_of_hot_key / pattern.batch
+        share = farm_share(n, load.keys, load.skew, batches)
+        results = load.windows * (c.window + load.per_window)
         if isinstance(pattern.inner, PaneFarm):
             sent = load.sent_to(n, pattern.batch)
             return self._pane_farm(pattern.inner, n, share, sent)
