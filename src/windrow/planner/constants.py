@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+USUAL_WIDTH = 40.0
+"""The bytes of the rows that constants are for: a key, a time and a number, with their control."""
+
 
 @dataclass(frozen=True)
 class Constants:

@@ -116,7 +116,8 @@ def load_of(
         most = max(1.0, rows / keys)
         rows_per_window = min(rows_per_window, most)
         rows_apart = rows_apart if model.shares_tuples else min(rows_apart, most)
-    filled = share_of_filled(rows_per_window)
+    # Others begin or end with a row.
+    filled = share_of_filled(rows_per_window) if is_told_by_time(model) else 1.0
     windows = rows / rows_apart * filled
     rows_per_pane = rows_apart
     panes_per_window = max(1.0, rows_per_window / rows_apart)

@@ -5,7 +5,7 @@ Spark runs one stage after the other. Each has its total work and the share of i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windrow.core.computation import Decompose
 from windrow.core.models import Axis
@@ -13,6 +13,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 from windrow.patterns.windows import TASKS_EACH
 from windrow.patterns.workers import can_be_dealt, is_told_by_time
+from windrow.planner.constants import USUAL_WIDTH, Constants
 from windrow.planner.cost import (
     farm_share,
     key_share,
@@ -59,12 +60,19 @@ class Phase:
         return fixed + (constants.batch if is_stored else 0.0) + working
 
 
+def for_rows_of(constants: Constants, width: float) -> Constants:
+    """The constants for rows of so many bytes: what moves a row takes longer if it is wide."""
+    times = width / USUAL_WIDTH
+    moving = ("hand_over", "read", "exchange", "keep", "state", "native_read")
+    return replace(constants, **{name: getattr(constants, name) * times for name in moving})
+
+
 class Phases:
     """Makes the phases of plans for a query."""
 
     def __init__(self, query: WindowQuery, load: Load, resources: Resources) -> None:
         self.query, self.load, self.resources = query, load, resources
-        self.constants = resources.constants
+        self.constants = for_rows_of(resources.constants, load.row_bytes)
 
     def of(self, plan: Plan) -> list[Phase]:
         """The phases of the plan, in order."""

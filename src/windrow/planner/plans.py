@@ -89,7 +89,7 @@ def plans_for(query: WindowQuery, resources: Resources, load: Load) -> Iterator[
 
 def _patterns(query: WindowQuery, resources: Resources, load: Load) -> Iterator[Pattern]:
     n, cores = resources.workers, resources.cores
-    if not resources.is_stream:
+    if not resources.is_stream or not query.keys:
         yield WinSeq()
     if n == 1:
         return
