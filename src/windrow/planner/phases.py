@@ -5,7 +5,7 @@ Spark runs one stage after the other. Each has its total work and the share of i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windrow.core.computation import Decompose
 from windrow.core.models import Axis
@@ -13,12 +13,15 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
 from windrow.patterns.windows import TASKS_EACH
 from windrow.patterns.workers import can_be_dealt, is_told_by_time
+from windrow.planner.constants import USUAL_WIDTH, Constants
 from windrow.planner.cost import (
+    farm_share,
     key_share,
     largest_share,
     makespan,
     pane_gain,
     rows_sent_per_window,
+    share_of_partition,
     windows_share,
 )
 from windrow.planner.load import Load
@@ -45,14 +48,23 @@ class Phase:
     def time(self, resources: Resources) -> float:
         """How long it takes, in microseconds."""
         constants, cores = resources.constants, resources.cores
-        working = makespan(self.work, self.share, self.n, cores)
-        if not self.is_exchanged:
-            return working
         # The state of a stream is in about as many partitions as there are cores.
         is_stored = resources.is_stream and self.holds_state
-        tasks = min(self.n, cores) if is_stored else self.n
-        fixed = constants.stage + constants.task * tasks / cores
+        n, share = self.n, self.share
+        if is_stored and n > cores:
+            n, share = cores, share_of_partition(n, share, cores)
+        working = makespan(self.work, share, n, cores)
+        if not self.is_exchanged:
+            return working
+        fixed = constants.stage + constants.task * n / cores
         return fixed + (constants.batch if is_stored else 0.0) + working
+
+
+def for_rows_of(constants: Constants, width: float) -> Constants:
+    """The constants for rows of so many bytes: what moves a row takes longer if it is wide."""
+    times = width / USUAL_WIDTH
+    moving = ("hand_over", "read", "exchange", "keep", "state", "native_read")
+    return replace(constants, **{name: getattr(constants, name) * times for name in moving})
 
 
 class Phases:
@@ -60,7 +72,7 @@ class Phases:
 
     def __init__(self, query: WindowQuery, load: Load, resources: Resources) -> None:
         self.query, self.load, self.resources = query, load, resources
-        self.constants = resources.constants
+        self.constants = for_rows_of(resources.constants, load.row_bytes)
 
     def of(self, plan: Plan) -> list[Phase]:
         """The phases of the plan, in order."""
@@ -150,12 +162,13 @@ class Phases:
 
     def _win_farm(self, pattern: WinFarm) -> list[Phase]:
         c, load, n = self.constants, self.load, pattern.n
-        share = windows_share(n, load.windows / pattern.batch)
-        results = load.windows * (c.window + load.per_window)
         if pattern.workers == "agnostic":
             return self._agnostic(pattern)
+        batches = load.windows_of_hot_key / pattern.batch
+        share = farm_share(n, load.keys, load.skew, batches)
         if self._sends_partials():
             return self._reduced(pattern.inner, n, share, load.panes_sent_to(n, pattern.batch))
+        results = load.windows * (c.window + load.per_window)
         if isinstance(pattern.inner, PaneFarm):
             sent = load.sent_to(n, pattern.batch)
             return self._pane_farm(pattern.inner, n, share, sent)

@@ -136,4 +136,6 @@ def _cost(
         copied = cloudpickle.loads(cloudpickle.dumps(query.computation))  # type: ignore[no-untyped-call]
     except Exception:
         return None
-    return measured_cost(replace(query, computation=copied), rows, load)
+    called = measured_cost(replace(query, computation=copied), rows, load)
+    # A hint says what the function itself costs; to call it is part of what was measured.
+    return None if called is None else max(0.0, called - resources.constants.call)

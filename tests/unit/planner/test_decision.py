@@ -36,17 +36,17 @@ def test_the_tree_shows_the_chosen_plan_and_each_rejected_one_with_a_reason() ->
     text, _, scaling = text.partition("\non other numbers of cores\n")
     chosen, known, on, _, *plans = text.split("\n")
     assert chosen.startswith("chosen   WinFarm(2")
-    assert "predicted to be the fastest of 7 plans" in chosen
+    assert "predicted to be the fastest of 5 plans" in chosen
     assert known == "known    keys 1, rate 1e+06, cost 20000"
     assert on == "on       2 cores, bounded input"
     assert [line.split()[0] for line in scaling.split("\n")] == ["4", "64", "1024"]
     assert plans[0] == "├─ WinFarm"
     assert plans[1] == "│  ├─ * WinFarm(2)"
     predicted = [line for line in plans if " latency, " in line]
-    assert len(predicted) == 7
+    assert len(predicted) == 5
     assert all(" M rows/s, " in line and line.endswith(" held") for line in predicted)
     sentences = [plans[plans.index(line) + 1].strip("│ ") for line in predicted]
-    assert sentences[0].startswith("Predicted to be the fastest of 7 plans")
+    assert sentences[0].startswith("Predicted to be the fastest of 5 plans")
     assert all(s.startswith("It would take ") and s.endswith(".") for s in sentences[1:])
     farm = plans.index(next(line for line in plans if line.endswith("KeyFarm(2)")))
     assert "the busiest of 2 workers has 100% of the work" in plans[farm + 2]
@@ -127,7 +127,7 @@ def test_a_notebook_shows_the_plans_as_a_tree_with_bars() -> None:
     root = fromstring(as_svg(decision))
     bars = root.findall(".//{*}rect")
     widths = [int(bar.attrib["width"]) for bar in bars]
-    assert len(bars) == 7
+    assert len(bars) == 5
     assert [bar.attrib["fill"] for bar in bars[:2]] == ["#2a7de1", "#b8c4d0"]
     titles = [title.text or "" for title in root.findall(".//{*}title")]
     assert widths[0] == max(widths)
