@@ -15,7 +15,9 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-browser test-campaign test-matrix test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew clean
+.PHONY: help setup demo examples notebooks docs clean
+.PHONY: check lint kernels test test-browser test-campaign test-cluster test-matrix test-package test-pipeline
+.PHONY: bench-batch bench-cluster bench-flink bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -29,11 +31,15 @@ demo: $(INSTALLED) ## show windows over a live stream, check them and draw artif
 examples: $(INSTALLED) ## run the example programs on Spark
 	@$(WITH_JAVA) for program in examples/*.py; do $(PYTHON) $$program || exit 1; done
 
+notebooks: $(INSTALLED) ## execute the notebooks anew, and keep their outputs
+	@$(WITH_JAVA) $(PYTHON) -m scripts.notebooks
+
 check: lint ## lint, then run the tests that need no Java, with few examples: for every change
 	HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest --numprocesses 2 --dist worksteal \
-		-m 'not spark and not campaign and not browser and not pipeline' --doctest-modules --ignore tests/e2e tests src/windrow
+		-m 'not spark and not campaign and not browser and not pipeline and not cluster' --doctest-modules --ignore tests/e2e tests src/windrow
 
-test: lint ## lint, then run all tests and doctests: what continuous integration runs
+test: $(INSTALLED) ## lint, then run all tests and doctests: what continuous integration runs
+	$(MAKE) --no-print-directory --jobs 2 --output-sync lint kernels
 	$(WITH_JAVA) $(PYTHON) -m pytest $(BY_FILE) --doctest-modules tests src/windrow
 
 test-campaign: $(INSTALLED) ## run the long tests that `make test` leaves out: kills and clusters
@@ -44,6 +50,9 @@ test-browser: $(INSTALLED) ## run the tests of the live view in Chromium; instal
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(WITH_JAVA) $(PYTHON) -m pytest -m browser tests/browser
 
+test-cluster: $(INSTALLED) ## ship an environment to a standalone cluster, and run queries and streams there
+	$(WITH_JAVA) scripts/test_cluster.sh
+
 test-package: $(INSTALLED) ## build the wheel and the sdist, and try them in empty environments
 	$(WITH_JAVA) scripts/test_package.sh
 
@@ -52,6 +61,9 @@ test-pipeline: $(INSTALLED) ## run a pipeline from Kafka to PostgreSQL, Delta La
 
 test-matrix: $(INSTALLED) ## test with every release line of PySpark and every Python that is installed; takes hours
 	$(WITH_JAVA) $(PYTHON) scripts/test_matrix.py
+
+kernels: $(INSTALLED) ## compile all kernels ahead: else each process of the tests compiles what it needs
+	@$(PYTHON) -m windrow.cli warm
 
 lint: $(INSTALLED) ## check format, lint, types and dead code
 	$(PYTHON) -m ruff format --check .
@@ -90,8 +102,16 @@ bench-sources: $(INSTALLED) ## check and time queries over files against Spark, 
 bench-skew: $(INSTALLED) ## check and time windows of unequal cost and keys of unequal frequency
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_skew
 
+bench-cluster: $(INSTALLED) ## time the first query on fresh executors, with kernels shipped and without
+	$(WITH_JAVA) scripts/test_cluster.sh --collect-only -q
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_cluster
+
+bench-flink: $(INSTALLED) ## check and time overlapping windows over files against Flink SQL
+	scripts/install_flink.sh
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_flink
+
 clean: ## remove the virtual environment and everything generated
-	rm -rf $(VENV) .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .cluster .flink .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	rm -rf artifacts derby.log metastore_db spark-warehouse
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.spark_session import environment_of_programs
+
 ROOT = Path(__file__).parents[1]
 Rows = list[dict[str, Any]]
 
@@ -39,14 +41,13 @@ class KillableProgram:
         *arguments: str,
         **environment: str,
     ) -> None:
-        inherited = {k: v for k, v in os.environ.items() if k not in ("SPARK_REMOTE", "SPARK_HOME")}
         self.names = names
         self.said = folder / "stderr.txt"
         with self.said.open("w") as stderr:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", module, str(folder), *arguments],
                 cwd=ROOT,
-                env={**inherited, "PYSPARK_PYTHON": sys.executable, **environment},
+                env={**environment_of_programs(folder), **environment},
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 text=True,

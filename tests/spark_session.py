@@ -16,6 +16,18 @@ from windrow.spark.settings import local_checkpoints
 
 # Spark starts its workers with the first python3 on the PATH unless told otherwise.
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+# Tests run each piece of code seldom: to compile it well would cost more than it gives.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
+def environment_of_programs(folder: Path) -> dict[str, str]:
+    """For programs with a Spark of their own, whose home is in the folder."""
+    home = folder / "spark-home"
+    if not home.exists():
+        home.mkdir()
+        home_without_zips(home)
+    own = {"PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(home)}
+    return {**{k: v for k, v in os.environ.items() if k != "SPARK_REMOTE"}, **own}
 
 
 def home_without_zips(folder: Path) -> Path:
@@ -61,7 +73,5 @@ def new_session() -> SparkSession:
         .config("spark.log.level", "ERROR")
         .config("spark.ui.showConsoleProgress", "false")
         .config(map=dict(local_checkpoints(pyspark.__version__)))
-        # Tests run each piece of code seldom: to compile it well would cost more than it gives.
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .getOrCreate()
     )

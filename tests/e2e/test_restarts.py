@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyspark
 import pytest
 
 from tests.e2e.streams_to_files import DELAY, JOINS, MODELS, NAMES, WITHIN
@@ -142,17 +141,11 @@ def test_python_worker_killed_in_the_middle_of_a_batch(tmp_path: Path, came: Row
 
 @pytest.mark.campaign
 def test_executor_killed_in_the_middle_of_a_batch(tmp_path: Path, came: Rows) -> None:
-    """Workers write below the Spark home: one of links keeps that out of the installed package."""
     bring(came, tmp_path, 5)
-    home = tmp_path / "spark"
-    home.mkdir()
-    for part in Path(pyspark.__file__).parent.iterdir():
-        (home / part.name).symlink_to(part)
-    environment = {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(tmp_path / "scratch")}
     names = ["counted", "sessions"]
-    program = Program(
-        tmp_path, "local-cluster[2,1,1024]", *names, "--kill", "executor", **environment
-    )
+    scratch = str(tmp_path / "scratch")
+    how = ["--kill", "executor"]
+    program = Program(tmp_path, "local-cluster[2,1,1024]", *names, *how, SPARK_LOCAL_DIRS=scratch)
     program.finish()
     assert (tmp_path / "killed").exists()
     assert_exact(tmp_path, came, names)

@@ -55,8 +55,8 @@ PATTERNS: dict[str, Callable[[Any], Pattern]] = {
     ),
 }
 KINDS = ["agg", "apply", "decompose"]
-ON_EVERY_MODEL = "KeyFarm"
-"""The pattern that takes every model with every function, and always runs them all."""
+ON_EVERY_MODEL = "KeyFarm", "agg"
+"""The pattern and the kind of function that take every model, and always run them all."""
 FUNCTIONS: dict[str, Any] = {
     "n": wf.count(),
     "total": wf.sum("x"),
@@ -166,7 +166,7 @@ def cases(every: int) -> list[Any]:
         for kind in KINDS:
             legal = [m for m in MODELS if takes(make(0), m, kind)]
             first = (place + KINDS.index(kind)) % min(every, len(legal) or 1)
-            chosen = legal if name == ON_EVERY_MODEL else legal[first::every]
+            chosen = legal if (name, kind) == ON_EVERY_MODEL else legal[first::every]
             others = [m for m in legal if m not in chosen]
             if chosen:
                 found.append(pytest.param(Case(name, kind, tuple(chosen)), id=f"{name}-{kind}"))

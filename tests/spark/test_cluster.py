@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pyspark
 import pytest
 
 from tests.spark import streams_of_every_shape
 from tests.spark.queries_of_every_shape import CHAIN, DATASETS, ON_CONNECT, SHAPES
+from tests.spark_session import environment_of_programs
 
 pytestmark = pytest.mark.spark
 
@@ -35,13 +34,12 @@ def is_missing(module: str) -> bool:
 QUERIES, STREAMS = "queries_of_every_shape", "streams_of_every_shape"
 
 
-def names_run(program: str, *arguments: str, **environment: str) -> list[str]:
+def names_run(folder: Path, program: str, *arguments: str, **environment: str) -> list[str]:
     """The queries the program ran on such a Spark, a skip if it could not be started."""
-    inherited = {k: v for k, v in os.environ.items() if k not in ("SPARK_REMOTE", "SPARK_HOME")}
     run = subprocess.run(
         [sys.executable, "-m", f"tests.spark.{program}", *arguments],
         cwd=ROOT,
-        env={**inherited, "PYSPARK_PYTHON": sys.executable, **environment},
+        env={**environment_of_programs(folder), **environment},
         capture_output=True,
         text=True,
         timeout=240,
@@ -56,14 +54,10 @@ def names_run(program: str, *arguments: str, **environment: str) -> list[str]:
 
 
 def test_queries_of_every_shape_on_executors_of_their_own(tmp_path: Path) -> None:
-    """Workers write below the Spark home: one of links keeps that out of the installed package."""
-    home = tmp_path / "spark"
-    home.mkdir()
-    for part in Path(pyspark.__file__).parent.iterdir():
-        (home / part.name).symlink_to(part)
-    environment = {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(tmp_path)}
-    assert names_run(QUERIES, "local-cluster[2,1,1024]", **environment) == [*SHAPES, *DATASETS]
-    assert (home / "work").is_dir()
+    """Workers write below the Spark home, which is not the installed package."""
+    names = names_run(tmp_path, QUERIES, "local-cluster[2,1,1024]", SPARK_LOCAL_DIRS=str(tmp_path))
+    assert names == [*SHAPES, *DATASETS]
+    assert (tmp_path / "spark-home" / "work").is_dir()
 
 
 def skip_without_connect() -> None:
@@ -72,13 +66,13 @@ def skip_without_connect() -> None:
         pytest.skip(f"Spark Connect needs {', '.join(missing)}")
 
 
-def test_queries_through_spark_connect() -> None:
+def test_queries_through_spark_connect(tmp_path: Path) -> None:
     skip_without_connect()
-    assert names_run(QUERIES, "--remote", "local[2]") == [*ON_CONNECT, *DATASETS, CHAIN]
+    assert names_run(tmp_path, QUERIES, "--remote", "local[2]") == [*ON_CONNECT, *DATASETS, CHAIN]
 
 
 @pytest.mark.campaign
-def test_streams_through_spark_connect() -> None:
+def test_streams_through_spark_connect(tmp_path: Path) -> None:
     skip_without_connect()
-    names = names_run(STREAMS, "--remote", "local[2]")
+    names = names_run(tmp_path, STREAMS, "--remote", "local[2]")
     assert names == list(streams_of_every_shape.SHAPES)

@@ -17,7 +17,7 @@ from windrow.core.checks import one_of, path_of
 from windrow.core.computation import Aggregation, Apply, Computation, Decompose, Fold, Rows
 from windrow.core.durations import Duration, TimeUnit, microseconds
 from windrow.core.errors import WindrowError, near_names, received
-from windrow.core.models import CountWindow, WindowModel
+from windrow.core.models import WindowModel, over_ranks
 from windrow.core.statistics import UNKNOWN, Statistics, hinted
 from windrow.core.types import is_comparable, is_plain, refused
 from windrow.core.window import Window
@@ -104,7 +104,8 @@ class Query:
         one_of(unit, get_args(TimeUnit), "event_time unit")
         if unit != "us" and kind not in ("bigint", "int"):
             rule = "only integer times can have a unit"
-            raise WindrowError(rule, f"{received('unit', unit)} for {name!r} of {kind}")
+            got = f"{received('unit', unit)} for {name!r} of {kind}"
+            raise WindrowError(rule, got, "leave unit out: the type tells it.")
         if unit == "us" and kind in ("bigint", "int"):
             warn_of_unit_in_name(name)
         micros = microseconds(delay, "event_time delay")
@@ -391,7 +392,7 @@ class Query:
             hint = "call agg(), fold(), apply() or decompose()."
             raise WindrowError("the query computes nothing", hint=hint)
         # Ranks alone place the rows of count windows, whatever their times are.
-        rank = self.ranked_by if isinstance(self.model, CountWindow) else None
+        rank = self.ranked_by if over_ranks(self.model) else None
         by_rank = () if rank or self.ranked_by is None else (self.ranked_by,)
         return WindowQuery(
             types=self.source.types,

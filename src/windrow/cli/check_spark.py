@@ -52,6 +52,7 @@ def check_spark(master: str | None) -> Iterator[Finding]:
     yield from executors
     if any(finding.is_problem for finding in executors):
         return
+    yield from _kernels(spark)
     yield _tried("bounded query", _bounded, spark)
     if is_in_this_process(spark):
         yield _tried("stream", _stream, spark)
@@ -139,6 +140,32 @@ def _executors(spark: SparkSession) -> Iterator[Finding]:
         is_minor = not {"windrow", "python"} & differ.keys() and "missing" not in said
         remedy = f"install {', '.join(f'{n} {own[n]}' for n in differ)} there, as on the driver"
         yield Finding("executors", said, remedy, is_fine=is_minor)
+
+
+def _kernels(spark: SparkSession) -> Iterator[Finding]:
+    """Whether the executors load the kernels of a small query or must compile them."""
+
+    def computed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from windrow.kernels.kernel_cache import counts
+
+        began, before = time.monotonic(), counts["compiled"]
+        values = wr.stream({"x": np.arange(_ROWS)}).window(wr.CountWindow(100, 10))
+        values.agg(total=wf.sum("x"), middle=wf.median("x")).collect()
+        took, compiled = time.monotonic() - began, counts["compiled"] - before
+        row = {"host": platform.node(), "compiled": compiled, "seconds": took}
+        for _ in batches:
+            yield pa.RecordBatch.from_pylist([row])
+
+    tasks = spark.range(0, _ROWS, 1, 2 * cores_of(spark))
+    found = tasks.mapInArrow(computed, "host string, compiled long, seconds double")
+    slowest = {row["host"]: row for row in sorted(found.collect(), key=lambda row: row["seconds"])}
+    for host, row in slowest.items():
+        if row["compiled"]:
+            said = f"{host}: {row['compiled']} compiled in {row['seconds']:.1f} s"
+            remedy = "to compile them before the first query: windrow warm"
+            yield Finding("kernels", said, remedy, is_fine=True)
+        else:
+            yield Finding("kernels", f"{host}: loaded, not compiled")
 
 
 def _own_versions() -> dict[str, str]:

@@ -11,12 +11,18 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from windrow.core.errors import WindrowError
 from windrow.core.packages import require
 
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
 _RATE = 20_000
 """Quotes per second of the streams made for show."""
+_PATIENCE = 5.0
+"""Seconds that a batch gets to end."""
 
 
 def dashboard(program: Path | None, arguments: Sequence[str], host: str, port: int) -> None:
@@ -71,9 +77,24 @@ def _show() -> None:
             writer = rows.writeStream.format("noop").queryName(name)
             writer = writer.option("checkpointLocation", f"{folder}/{name}")
             writer.trigger(processingTime="1 second").start()
+        running = list(spark.streams.active)
+        # PySpark's own handler calls the JVM, maybe in the middle of another call.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            spark.streams.awaitAnyTermination()
+            while all(query.isActive for query in running):
+                time.sleep(0.5)
         finally:
-            for query in spark.streams.active:
-                query.stop()
+            for query in running:
+                _stop(query)
+            failures = [query.exception() for query in running]
             spark.stop()
+    for failure in filter(None, failures):
+        raise failure
+
+
+def _stop(query: StreamingQuery) -> None:
+    """Stop a stream between two batches, if it is there soon: otherwise Spark logs errors."""
+    latest = time.monotonic() + _PATIENCE
+    while query.isActive and query.status["isTriggerActive"] and time.monotonic() < latest:
+        time.sleep(0.02)
+    query.stop()

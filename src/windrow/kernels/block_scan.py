@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from windrow.kernels.columns import Column, Positions, as_column, as_ranges
+from windrow.kernels.columns import Column, Positions, as_column, as_ranges, read_only
 from windrow.kernels.compensated import SHRINK, sum_with_loss, two_sum
 from windrow.kernels.compiled import compiled
 from windrow.kernels.operators import CODES, Operator, combine, identity
@@ -137,14 +137,15 @@ def scan_sums(
     (array([1.e+16, 3.e+00]), array([1., 0.]))
     """
     sums, sums_lost = np.empty(len(lo)), np.empty(len(lo))
-    _scan_sums(values, lost, lo, hi, sums, sums_lost)
+    _scan_sums(values, lost, read_only(lo), read_only(hi), sums, sums_lost)
     broken = np.flatnonzero(~np.isfinite(sums))
     if len(broken):
         # A partial may have overflowed although the sum does not; shrunk values cannot overflow.
         shrunk, shrunk_lost = np.empty(len(broken)), np.empty(len(broken))
         small_lost = None if lost is None else as_column(lost * SHRINK)
         small = as_column(values * SHRINK)
-        _scan_sums(small, small_lost, lo[broken], hi[broken], shrunk, shrunk_lost)
+        ranges = read_only(lo[broken]), read_only(hi[broken])
+        _scan_sums(small, small_lost, *ranges, shrunk, shrunk_lost)
         with np.errstate(over="ignore"):
             sums[broken], sums_lost[broken] = shrunk / SHRINK, shrunk_lost / SHRINK
     return sums, sums_lost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -13,8 +14,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def compiled(function: Function) -> Function:
     """Compile a function with Numba on its first call, keep the result on disk, release the GIL.
 
-    If neither the package's folder nor the user's cache folder is writable, as in some containers,
-    each process compiles the function again.
+    If no folder of the cache is writable, as in some containers, each process compiles the
+    functions again that no folder holds. So it does if Numba's internals are other than expected.
 
     >>> @compiled
     ... def twice(x: int) -> int:
@@ -22,7 +23,9 @@ def compiled(function: Function) -> Function:
     >>> twice(21)
     42
     """
-    try:
-        return cast(Function, njit(cache=True, nogil=True)(function))
-    except RuntimeError:
-        return cast(Function, njit(nogil=True)(function))
+    kernel: Any = njit(nogil=True)(function)
+    with suppress(AttributeError, ImportError, RuntimeError, TypeError):
+        from windrow.kernels.kernel_cache import KernelCache
+
+        kernel._cache = KernelCache(function)
+    return cast(Function, kernel)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.kernels.columns import Column, Positions
+from windrow.kernels.columns import Column, Positions, read_only
 from windrow.kernels.compiled import compiled
 
 _DENSE = 4
@@ -103,7 +103,7 @@ def _rank_integers(values: Column, low: int, high: int) -> tuple[Positions, Colu
     """The same for integers from low to high, which are marked instead of sorted."""
     is_there = np.zeros(high - low + 1, np.bool_)
     ranks = np.empty(len(values), np.int64)
-    _rank_marked(values, low, is_there, ranks)
+    _rank_marked(read_only(values), low, is_there, ranks)
     return ranks, np.flatnonzero(is_there) + low
 
 

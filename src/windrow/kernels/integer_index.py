@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.kernels.columns import Positions
+from windrow.kernels.columns import Positions, as_column, read_only
 from windrow.kernels.compiled import compiled
 from windrow.kernels.hashing import mix
 
@@ -47,6 +47,7 @@ class IntegerIndex:
 
     def codes(self, values: Positions) -> Positions:
         """The code of each value; a value not seen before gets a new code."""
+        values = as_column(values)
         codes = np.empty(len(values), np.int64)
         is_near = len(values) > 0 and self._covers(int(values.min()), int(values.max()))
         done = 0
@@ -84,7 +85,7 @@ class IntegerIndex:
     def _hash_keys(self) -> None:
         """Put the keys into the slots that were only looked up by their distance."""
         if self._hashed < self._n:
-            _insert(self._keys[: self._n], self._hashed, self._slots)
+            _insert(read_only(self._keys[: self._n]), self._hashed, self._slots)
             self._hashed = self._n
 
     def _grow(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.kernels.columns import Positions, as_column
+from windrow.kernels.columns import Positions, as_column, read_only
 from windrow.kernels.compiled import compiled
 
 _NARROWEST, _WIDEST = 2**8 - 1, 2**32 - 1
@@ -45,7 +45,7 @@ def lengthened(short: NDArray[Any], low: int, is_steps: bool) -> Positions:
     >>> lengthened(np.array([0, 3, 4], np.uint8), 1_000, True)
     array([1000, 1003, 1007])
     """
-    values = np.empty(len(short), np.int64)
+    short, values = read_only(short), np.empty(len(short), np.int64)
     if is_steps:
         _add_steps(short, low, values)
     else:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from windrow.core.computation import Decompose
 from windrow.core.models import Axis
 from windrow.engine.window_query import WindowQuery
-from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
+from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
 from windrow.patterns.windows import TASKS_EACH
 from windrow.patterns.workers import can_be_dealt, is_told_by_time
 from windrow.planner.constants import USUAL_WIDTH, Constants
@@ -122,6 +122,8 @@ class Phases:
 
     def _inner(self, pattern: Pattern, n: int, share: float) -> list[Phase]:
         """A pattern in each of n instances, of which the busiest has this share of the rows."""
+        if self._sends_partials() and isinstance(pattern, PaneFarm | WinMapReduce):
+            return self._reduced(pattern, n, share, self.load.panes)
         if isinstance(pattern, PaneFarm):
             return self._pane_farm(pattern, n, share, self.load.rows)
         if isinstance(pattern, WinMapReduce):
@@ -165,14 +167,11 @@ class Phases:
         batches = load.windows_of_hot_key / pattern.batch
         share = farm_share(n, load.keys, load.skew, batches)
         results = load.windows * (c.window + load.per_window)
+        if self._sends_partials():
+            return self._reduced(pattern.inner, n, share, load.panes_sent_to(n, pattern.batch))
         if isinstance(pattern.inner, PaneFarm):
             sent = load.sent_to(n, pattern.batch)
             return self._pane_farm(pattern.inner, n, share, sent)
-        if isinstance(pattern.inner, WinSeq) and load.reduces_early:
-            sent = load.panes_sent_to(n, pattern.batch)
-            work = sent * c.piece + results + self._state(sent)
-            computing = Phase("compute windows over panes", work, n, share)
-            return [self._reducing_intake(sent), computing]
         sent = load.sent_to(n, pattern.batch)
         rankers = self._rankers(n, sent)
         if isinstance(pattern.inner, WinMapReduce):
@@ -259,9 +258,49 @@ class Phases:
             Phase("compute windows of hot keys", work, executors, share, holds_state=False),
         ]
 
+    def _sends_partials(self) -> bool:
+        """Whether tuples are reduced to partials of panes before they are sent, whatever runs."""
+        is_dealt = self.load.keeps_panes and not self.resources.is_stream
+        return self.load.reduces_early or is_dealt
+
+    def _reduced(self, pattern: Pattern, n: int, share: float, sent: float) -> list[Phase]:
+        """A pattern of which n instances get so many partials of panes in all."""
+        c, load = self.constants, self.load
+        results = load.windows * (c.window + load.per_window)
+        first = [self._reducing_intake(sent)]
+        if not load.reduces_early:
+            # A ranker has all tuples of its keys, and reduces them as it ranks them.
+            rankers = n if self.query.keys else 1
+            busiest = largest_share(rankers, load.keys, load.skew)
+            ranking = load.rows * (c.exchange + c.reduce) + sent * c.piece
+            ranker = Phase("rank all rows and add them to panes", ranking, rankers, busiest)
+            first = [self._intake(load.rows), ranker]
+        if isinstance(pattern, PaneFarm):
+            plq, wlq = pattern.plq, pattern.wlq
+            of_panes, of_windows = windows_share(plq, load.panes), windows_share(wlq, load.windows)
+            merging, taken = sent * c.piece, sent / load.panes * load.panes_sent_to(wlq)
+            computing = taken * c.piece + results + self._state(taken)
+            return [
+                *first,
+                Phase("merge panes", merging, n * plq, share * of_panes),
+                Phase("compute windows over panes", computing, n * wlq, share * of_windows),
+            ]
+        if isinstance(pattern, WinMapReduce):
+            held = sent * c.piece + self._state(sent)
+            return [*first, *self._parts(pattern, n, share, 0.0, held)]
+        work = sent * c.piece + results + self._state(sent)
+        return [*first, Phase("compute windows over panes", work, n, share)]
+
     def _pane_farm(self, pattern: PaneFarm, n: int, share: float, rows: float) -> list[Phase]:
         c, load = self.constants, self.load
         copies = rows / load.rows
+        if load.needs_all_rows and not self.resources.is_stream:
+            sent = load.sent_to(pattern.wlq) * copies
+            rankers = self._rankers(n if n > 1 else pattern.plq, sent, are_paned=True)
+            work = self._held(sent) + load.windows * (c.window + load.per_window)
+            of_windows = share * windows_share(pattern.wlq, load.windows)
+            computing = Phase("compute windows", work, n * pattern.wlq, of_windows)
+            return [self._intake(rows if rankers else sent), *rankers, computing]
         pane_work = rows * (c.keep + load.per_row) + self._state(rows)
         pane_work += load.panes * copies * c.piece
         if not load.needs_all_rows:

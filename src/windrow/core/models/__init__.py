@@ -2,7 +2,7 @@
 
 from windrow.core.models.count import CountWindow
 from windrow.core.models.delta import DeltaWindow
-from windrow.core.models.interval import IntervalWindow
+from windrow.core.models.interval import IntervalWindow, over_ranks
 from windrow.core.models.landmark import LandmarkWindow
 from windrow.core.models.model import Axis, Context, MappedWindow, WindowModel, mapped
 from windrow.core.models.session import SessionWindow
@@ -24,4 +24,5 @@ __all__ = [
     "TimeWindow",
     "WindowModel",
     "mapped",
+    "over_ranks",
 ]

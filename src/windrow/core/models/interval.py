@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from windrow.core.models.model import Int64s, MappedWindow
+from windrow.core.models.model import Axis, Int64s, MappedWindow, WindowModel
 
 Number = TypeVar("Number", int, Int64s)
 
@@ -81,3 +81,10 @@ class IntervalWindow(MappedWindow):
             return super().closed_at(time)
         last = last_id(time, self.slide, self.every, self.origin)
         return max(bounds_of(last, self.length, self.slide, self.every, self.origin)[1], time + 1)
+
+
+def over_ranks(model: WindowModel) -> IntervalWindow | None:
+    """The model, if its windows are intervals of ranks from 0 on: then ranks alone place rows."""
+    if not isinstance(model, IntervalWindow) or model.axis is not Axis.RANK:
+        return None
+    return model if model.origin == model.every == 0 else None

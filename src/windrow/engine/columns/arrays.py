@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from windrow.core.durations import INT64_MAX, MICROSECONDS_PER, NANOSECONDS, TimeUnit
 from windrow.core.errors import WindrowError
 from windrow.kernels.ascending import ascends_in_ties
+from windrow.kernels.columns import read_only
 
 Int64s = NDArray[np.int64]
 
@@ -149,7 +150,7 @@ def is_ordered_by(columns: Iterable[pa.ChunkedArray], n: int) -> bool:
         if not is_tied.any():
             break
         for key in _neighbours(column):
-            if not ascends_in_ties(key, is_tied):
+            if not ascends_in_ties(read_only(key), is_tied):
                 return False
     return True
 

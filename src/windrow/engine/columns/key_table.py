@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.engine.columns.arrays import Int64s, key_codes
-from windrow.kernels.columns import as_column
+from windrow.kernels.columns import as_column, read_only
 from windrow.kernels.hashing import Hashes, hash_bytes, hash_integers, number_integers
 from windrow.kernels.integer_index import IntegerIndex
 
@@ -190,7 +190,7 @@ def hash_keys(columns: Sequence[pa.ChunkedArray], length: int) -> Hashes:
     for column in columns:
         values = _hash_column(column, hashes)
         if column.null_count:
-            nulls = hash_integers(np.full(length, _NULL), hashes)
+            nulls = hash_integers(as_column(np.full(length, _NULL)), hashes)
             values = np.where(np.asarray(pc.is_valid(column)), values, nulls)
         hashes = values
     return hashes
@@ -218,16 +218,17 @@ def _hash_column(column: pa.ChunkedArray, seed: Hashes) -> Hashes:
     if pa.types.is_floating(kind):
         values = np.asarray(column.cast(pa.float64()).fill_null(0).to_numpy(), np.float64) + 0.0
         values[np.isnan(values)] = np.nan
-        return hash_integers(values.view(np.int64), seed)
+        return hash_integers(as_column(values.view(np.int64)), seed)
     if pa.types.is_integer(kind) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind):
-        return hash_integers(_as_integers(column), seed)
+        return hash_integers(as_column(_as_integers(column)), seed)
     text = pc.cast(column, pa.string()) if pa.types.is_decimal(kind) else column
     array = text.cast(pa.large_binary()).combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
     _, offsets, data = array.fill_null(b"").buffers()
     bounds = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
-    return hash_bytes(bounds, np.frombuffer(data or b"", np.uint8), seed)
+    text = np.frombuffer(data or b"", np.uint8)
+    return hash_bytes(as_column(bounds), read_only(text), seed)
 
 
 def _as_integers(column: pa.ChunkedArray) -> Int64s:

@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 from pyarrow import fs
 
 from windrow.core.errors import WindrowError
+from windrow.engine.datasets.encryption import has_encrypted_columns
 
 NOT_PICKLED = TypeError, AttributeError, NotImplementedError, pickle.PicklingError
 """What pickling raises for file systems and formats that live in this process only."""
@@ -59,7 +60,7 @@ class FilePiece:
         return n * number // parts, n * (number + 1) // parts
 
     def check(self) -> None:
-        """Raise an error if the file is gone or has changed."""
+        """Raise an error if the file is gone, has changed or is encrypted."""
         with self.naming():
             info = self.fragment.filesystem.get_file_info(self.path)
         if info.type == fs.FileType.NotFound:
@@ -70,6 +71,20 @@ class FilePiece:
                 f"{self.path} with {info.size} bytes on host {socket.gethostname()}, "
                 f"{self.stamp.size} before",
                 "build the dataset or DataFrame again once nobody writes to its files.",
+            )
+        self.check_footer()
+
+    def check_footer(self) -> None:
+        """Raise an error if the columns of a Parquet file must not be looked at."""
+        if not self.is_parquet:
+            return
+        with self.naming():
+            is_encrypted = has_encrypted_columns(self.fragment, self.stamp.size)
+        if is_encrypted:
+            raise WindrowError(
+                "files with encrypted columns are left to Spark's reader",
+                self.path,
+                "stream spark.read.parquet(...) instead.",
             )
 
     @contextmanager

@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.core.errors import WindrowError
-from windrow.core.models import CountWindow
+from windrow.core.models import IntervalWindow, WindowModel, over_ranks
 from windrow.engine.columns.arrays import Int64s, sorting_order
 from windrow.engine.columns.control import RANK
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.windows.windower import Share
+from windrow.kernels.columns import read_only
 from windrow.kernels.given_ranks import follow_each_other, next_ranks_held
 
 _RULE = "rank_by needs ranks 0, 1, 2, ... within a key, each once"
@@ -26,8 +27,15 @@ class GivenRanks:
     A worker that gets the tuples of its ``share`` of the windows waits for no others.
     """
 
-    model: CountWindow
+    model: IntervalWindow
     share: Share
+
+    @staticmethod
+    def of(model: WindowModel, share: Share) -> GivenRanks:
+        """For a model over ranks."""
+        intervals = over_ranks(model)
+        assert intervals is not None, model
+        return GivenRanks(intervals, share)
 
     def split(
         self,
@@ -43,14 +51,16 @@ class GivenRanks:
         ``count`` has one more than each key's last rank. A worker that gets all tuples of a key,
         even those in no window, gives NOT_SHARED for its shift.
         """
-        ranks = np.asarray(tuples[RANK].to_numpy())
+        ranks = read_only(np.asarray(tuples[RANK].to_numpy()))
         share, model = self.share, self.model
         windows = shifts, share.hosted, share.batch, model.length, model.slide
         following = next_ranks_held(count, *windows)
         passes, again = follow_each_other(codes, ranks, following.copy(), *windows)
         if not passes.all() and again < 0:
             order = sorting_order([codes, ranks])
-            passes[order], at = follow_each_other(codes[order], ranks[order], following, *windows)
+            passes[order], at = follow_each_other(
+                codes[order], read_only(ranks[order]), following, *windows
+            )
             again = int(order[at]) if at >= 0 else at
         if again >= 0:
             raise _refused(f"{ranks[again]} again", keys, int(codes[again]))

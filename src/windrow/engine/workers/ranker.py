@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.models import CountWindow
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import RANK
 from windrow.engine.state.worker_state import State
@@ -28,8 +27,7 @@ class Ranker(KeyedWorker):
         super().__init__(query, Placing(query.time is not None, query.order_by))
         self.count = np.zeros(0, np.int64)
         if query.rank is not None:
-            assert isinstance(query.model, CountWindow)
-            self.given_ranks = GivenRanks(query.model, Share())
+            self.given_ranks = GivenRanks.of(query.model, Share())
 
     def add_keys(self, n: int) -> None:
         self.count = np.concatenate([self.count, np.zeros(n, np.int64)])
