@@ -150,4 +150,4 @@ def test_more_cores_are_predicted_to_help_only_as_far_as_keys_and_windows_allow(
     uniform = decide(by_keys.hint(cost="1 ms")).scaling()
     assert uniform[64].rows_per_second > 8 * uniform[4].rows_per_second
     one = decide(SLIDING.agg(m=wf.median("x")).hint(keys=1, rate=10_000)).scaling()
-    assert one[1024].rows_per_second < 2 * one[4].rows_per_second
+    assert one[1024].rows_per_second < 3 * one[4].rows_per_second
