@@ -244,7 +244,7 @@ def test_streams_are_not_joined_with_bounded_rows_on_spark_4_0(
 ) -> None:
     """Its optimiser drops their columns."""
     monkeypatch.setattr(pyspark, "__version__", "4.0.5")
-    with pytest.raises(wr.WindrowError, match="needs PySpark 4.1 or newer; got 4.0.5"):
+    with pytest.raises(wr.WindrowError, match=r"needs PySpark 4\.1 or newer; got 4\.0\.5"):
         joined(CASES["by count"], sides.streamed(0), sides.bounded(1))
 
 
