@@ -86,7 +86,7 @@ def test_panes_that_would_send_all_their_rows_are_left_out() -> None:
 
 
 def test_partials_of_a_pane_that_come_apart_are_merged() -> None:
-    functions = {"n": wf.count(), "mean": wf.mean("y"), "most": wf.max("x")}
+    functions: dict[str, Any] = {"n": wf.count(), "mean": wf.mean("y"), "most": wf.max("x")}
     stream = wr.stream(pa.table({"k": ["a"], "t": [1], "x": [1], "y": [1.0]})).key_by("k")
     complete = stream.event_time("t").window(TIME).agg(**functions).window_query()
 
