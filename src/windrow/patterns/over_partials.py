@@ -16,6 +16,7 @@ from windrow.engine.stages.routes import ByKey, ByPiece, ByWindow, Route
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
+from windrow.engine.workers.chain import Chained
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.worker import Worker
 from windrow.patterns import workers
@@ -50,7 +51,7 @@ class OverPartials:
         first = [Emitter(ByKey(self.query.keys, n))] if n > 1 else []
         return [*first, self.rankers(n), Emitter(route, n)]
 
-    def rankers(self, n: int) -> Node:
+    def rankers(self, n: int) -> Workers:
         """Rankers that send a pane on once its last tuple has come."""
         geometry = Geometry.over_panes(mapped(self.query.model).panes())
         make = partial(workers.pane_ranker, self.query, geometry)
@@ -60,10 +61,19 @@ class OverPartials:
         """A factory of workers that compute windows."""
         return partial(workers.reduced_win_seq, self.query, self.geometry, share_of)
 
-    def windower(self, farm: Farm, batch: int, most: int, parts: int) -> Node:
+    def windower(self, farm: Farm, batch: int, most: int, parts: int) -> Workers:
         """One windower per instance, which sends the partials of windows on."""
         given = (self.query, self.geometry, farm.share, batch, most, parts)
         return Workers("Windower", partial(workers.piece_windower, *given), farm.n, prepares=True)
+
+    def windowers(self, n: int, batch: int, most: int, parts: int) -> list[Node]:
+        """N windowers, each for some of the keys, and what sends them partials."""
+        windower, by_key = self.windower(Farm(n), batch, most, parts), ByKey(self.query.keys, n)
+        if workers.is_told_by_time(self.query.model):
+            return [self.emitter(by_key), windower]
+        first: list[Node] = [Emitter(by_key)] if n > 1 else []
+        to_own = Emitter(ByKey(self.query.keys, 1))
+        return [*first, Chained((self.rankers(n), windower), (to_own,)).node()]
 
     def mappers(self, n: int, farm: Farm) -> list[Node]:
         """The panes are dealt to n mappers per instance, each of which computes parts of windows.

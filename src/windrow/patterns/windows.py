@@ -130,6 +130,9 @@ class _Lowering:
             return [Emitter(by_key), *inner, Collector(pattern.n)]
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
+        if isinstance(pattern, WinMapReduce) and self.deals_partials and not self.is_early:
+            decided = self._deciding(pattern.map, Farm(), None, 1, _BATCHES_EACH, pattern.map)
+            return [*decided[0], *self._reduce_parts(pattern, Farm(), decided[1])]
         if not isinstance(pattern, WinSeq) and self.farms_partials:
             emit, *body = self._over_partials(pattern, Farm())
             assert isinstance(emit, Emitter)
@@ -287,8 +290,7 @@ class _Lowering:
         are_shared = farm.n == 1 and n > 1 and self.are_tasks and bool(self.query.keys)
         if self.deals_partials:
             n = n if are_shared else 1
-            windower = self.partials.windower(Farm(n), batch, most, parts)
-            return [*self.partials.send(ByKey(self.query.keys, n), n), windower], n
+            return self.partials.windowers(n, batch, most, parts), n
         if not are_shared:
             return [self._windower(axis, farm, batch, most, parts)], 1
         windower = self._windower(axis, Farm(n), batch, most, parts)
