@@ -24,6 +24,8 @@ def shown(cell: Any) -> list[Any]:
     found: list[Any] = []
     for output in cell.outputs:
         data = dict(output.get("data", {}))
+        if "text/html" in data:
+            del data["text/plain"]  # which may have addresses in memory
         if "image/png" in data:
             data = dict.fromkeys(data, "a picture")
         found.append((output.output_type, output.get("name"), output.get("text"), data))
