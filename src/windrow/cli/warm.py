@@ -15,15 +15,12 @@ from windrow.kernels import kernel_cache
 
 
 def show_warming(folder: Path | None) -> None:
-    """Compile the kernels that the folder lacks, by default the package's, and say what is there.
-
-    Only this folder counts: what other folders hold is not shipped with it.
-    """
+    """Compile or copy the kernels that the folder lacks, by default the package's."""
     place = kernel_cache.in_package() if folder is None else kernel_cache.folder_in(folder)
     _check_writable(place)
     console = Console(highlight=False)
     began = time.monotonic()
-    kernel_cache.keep_only_in(place)
+    kernel_cache.gather_in(place)
     with console.status("") as status:
         _run_queries(status)
     kernels = list(place.glob("*.nbc"))

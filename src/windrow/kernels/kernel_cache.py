@@ -38,17 +38,17 @@ def digest() -> str:
 
 counts: Counter[str] = Counter()
 """How many kernels this process has ``loaded`` and ``compiled``."""
-_only: list[Path] = []
+_gathered_in: list[Path] = []
 
 
-def keep_only_in(folder: Path) -> None:
-    """From now on, look for kernels in this folder alone."""
-    _only[:] = [folder]
+def gather_in(folder: Path) -> None:
+    """From now on, keep in this folder all kernels that are used, also those found elsewhere."""
+    _gathered_in[:] = [folder]
 
 
 def folders() -> Sequence[Path]:
     """Where kernels are looked for; new ones go to the first that can be written."""
-    return _only or _usual_folders()
+    return *_gathered_in, *_usual_folders()
 
 
 @cache
@@ -111,6 +111,9 @@ class _Files:
                 found: object = self._in(folder).load(key)
                 if found is not None:
                     counts["loaded"] += 1
+                    for other in _gathered_in:
+                        if other != folder:
+                            self._save_in(other, key, found)
                     return found
         return None
 
@@ -118,9 +121,12 @@ class _Files:
         counts["compiled"] += 1
         for folder in folders():
             with suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
-                self._in(folder).save(key, data)
+                self._save_in(folder, key, data)
                 return
+
+    def _save_in(self, folder: Path, key: object, data: object) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._in(folder).save(key, data)
 
     def _in(self, folder: Path) -> Any:
         file: Any = caching.IndexDataCacheFile  # it has no types

@@ -14,14 +14,14 @@ from windrow.kernels import kernel_cache
 def test_warm_keeps_what_queries_compile_and_says_where(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(kernel_cache, "_only", [])
+    monkeypatch.setattr(kernel_cache, "_gathered_in", [])
     monkeypatch.setattr(kernel_queries, "MODELS", [wr.CountWindow(12, 5)])
     monkeypatch.setattr(kernel_queries, "PATTERNS", [wr.WinSeq()])
     monkeypatch.setattr(kernel_queries, "reductions", lambda: [kernel_queries.NUMBERS])
     monkeypatch.setattr(kernel_queries, "predicates", lambda: [wr.equi("key")])
     with pytest.raises(SystemExit, match="0"):
         main(["warm", str(tmp_path)])
-    (place,) = kernel_cache.folders()
+    place = kernel_cache.folders()[0]
     assert place == kernel_cache.folder_in(tmp_path)
     printed = capsys.readouterr().out
     assert f"{len(list(place.glob('*.nbc')))}, " in printed and str(place) in printed

@@ -32,12 +32,16 @@ def zipped(path: Path, added: str = "") -> Path:
     return path
 
 
-def run(package: Path, folder: Path) -> tuple[int, int, str]:
+def run(package: Path, folder: Path, before: str = "") -> tuple[int, int, str]:
     """How many kernels a process has compiled and loaded, and the digest of their sources."""
     places = {"PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(folder)}
     environment = {**os.environ, **places, "XDG_CACHE_HOME": "/dev/null"}
     said = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", before + PROGRAM],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     result, compiled, loaded, digest = said.stdout.rsplit(maxsplit=3)
     assert result == "[0, 0]"
@@ -50,6 +54,20 @@ def test_kernels_of_a_zip_are_loaded_after_both_were_moved(tmp_path: Path) -> No
     assert compiled > 0 and loaded == 0
     moved = package.rename(tmp_path / "windrow.zip")
     compiled, loaded, _ = run(moved, folder.rename(tmp_path / "elsewhere"))
+    assert compiled == 0 and loaded > 0
+
+
+def test_kernels_found_elsewhere_are_gathered(tmp_path: Path) -> None:
+    package, folder = zipped(tmp_path / "here" / "windrow.zip"), tmp_path / "kernels"
+    gathered = tmp_path / "gathered"
+    run(package, folder)
+    gather = f"""
+from pathlib import Path
+from windrow.kernels import kernel_cache
+kernel_cache.gather_in(kernel_cache.folder_in(Path({str(gathered)!r})))
+"""
+    assert run(package, folder, gather)[0] == 0
+    compiled, loaded, _ = run(package, gathered)
     assert compiled == 0 and loaded > 0
 
 
