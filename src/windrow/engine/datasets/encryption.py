@@ -6,7 +6,8 @@ metadata do not tell which columns these are.
 
 from __future__ import annotations
 
-from typing import Any
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 _SIGNATURE = 28
 """Bytes of the signature behind such a footer, a nonce and a tag. Other footers have none."""
@@ -14,8 +15,7 @@ _TAIL = 8
 """The last bytes of a file: the length of the footer, and four letters."""
 
 
-def has_encrypted_columns(fragment: Any, size: int) -> bool:
+def has_encrypted_columns(source: pa.NativeFile, size: int, metadata: pq.FileMetaData) -> bool:
     """Whether columns of a Parquet file of this size are encrypted though its footer is not."""
-    with fragment.filesystem.open_input_file(fragment.path) as file:
-        length = int.from_bytes(file.read_at(4, max(0, size - _TAIL)), "little")
-    return bool(length - fragment.metadata.serialized_size == _SIGNATURE)
+    length = int.from_bytes(source.read_at(4, max(0, size - _TAIL)), "little")
+    return bool(length - metadata.serialized_size == _SIGNATURE)

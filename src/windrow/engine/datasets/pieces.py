@@ -6,9 +6,9 @@ import os
 import pickle
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -60,7 +60,7 @@ class FilePiece:
         return n * number // parts, n * (number + 1) // parts
 
     def check(self) -> None:
-        """Raise an error if the file is gone, has changed or is encrypted."""
+        """Raise an error if the file is gone or has changed."""
         with self.naming():
             info = self.fragment.filesystem.get_file_info(self.path)
         if info.type == fs.FileType.NotFound:
@@ -72,20 +72,28 @@ class FilePiece:
                 f"{self.stamp.size} before",
                 "build the dataset or DataFrame again once nobody writes to its files.",
             )
-        self.check_footer()
 
-    def check_footer(self) -> None:
-        """Raise an error if the columns of a Parquet file must not be looked at."""
-        if not self.is_parquet:
-            return
-        with self.naming():
-            is_encrypted = has_encrypted_columns(self.fragment, self.stamp.size)
+    def check_columns(self, source: pa.NativeFile | None = None) -> None:
+        """Raise an error if columns of a Parquet file must not be looked at.
+
+        The ``source`` is the file if it is open.
+        """
+        with self.naming(), self._opened(source) as file:
+            is_encrypted = has_encrypted_columns(file, self.stamp.size, self.fragment.metadata)
         if is_encrypted:
             raise WindrowError(
                 "files with encrypted columns are left to Spark's reader",
                 self.path,
                 "stream spark.read.parquet(...) instead.",
             )
+
+    def _opened(self, source: pa.NativeFile | None) -> AbstractContextManager[pa.NativeFile]:
+        if source is not None:
+            return nullcontext(source)
+        return cast(
+            "AbstractContextManager[pa.NativeFile]",
+            self.fragment.filesystem.open_input_file(self.path),
+        )
 
     @contextmanager
     def naming(self) -> Iterator[None]:
