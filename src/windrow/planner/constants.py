@@ -12,10 +12,10 @@ USUAL_WIDTH = 40.0
 class Constants:
     """Times of one core, in microseconds.
 
-    The defaults are for PySpark 4.3 on one server. Those of the engine were measured in process, those
-    of Spark were fitted to the times that the plans of ``bench_planner`` take on two cores: their
-    sums are certain, ``exchange``, ``keep`` and ``hand_over`` by themselves less so. ``state`` is an
-    estimate. ``windrow calibrate`` measures all of them on a machine.
+    The defaults are for PySpark 4.3 on one server. Those of the engine were measured in process;
+    those of Spark were fitted to the times that the plans of ``bench_planner`` take on two cores.
+    That tells ``exchange``, ``keep`` and ``hand_over`` together better than each of them. ``state``
+    is an estimate. ``windrow calibrate`` measures all of them on a machine.
     """
 
     hand_over: float = 0.3
