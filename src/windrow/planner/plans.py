@@ -133,7 +133,7 @@ def _batch(load: Load, n: int) -> int:
 def _nested(query: WindowQuery, n: int, *, is_stream: bool) -> Iterator[Pattern]:
     """Farms of pane farms and of map-reduce, of as many workers as cores or of twice as many.
 
-    On streams they are as many as share the state anyway.
+    On streams they are as many as share the state anyway, and one combines what they send.
 
     All are of level 2, which has the fewest exchanges: Spark runs one stage after the other, so no
     other level is faster.
@@ -143,7 +143,7 @@ def _nested(query: WindowQuery, n: int, *, is_stream: bool) -> Iterator[Pattern]
             inner = total // outer
             if total % outer or total > MOST_WORKERS:
                 continue
-            for last in {1, inner}:
+            for last in (1,) if is_stream else dict.fromkeys((1, inner)):
                 yield WinFarm(outer, PaneFarm(inner, last))
                 if query.keys:
                     yield KeyFarm(outer, PaneFarm(inner, last))
