@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from windrow.core.computation import Aggregation, Decompose
 from windrow.core.models import Axis, Context, WindowModel
-from windrow.engine.columns.control import ARRIVAL, AXIS, RANK, TIME
+from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
 from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.evaluate.evaluators import MergedPieces, PiecesOfWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
@@ -135,19 +135,30 @@ def pane_level(
 
 
 def pane_mapper(
-    query: WindowQuery, geometry: Geometry, share_of: ShareOf, parts: int, index: int
+    query: WindowQuery,
+    geometry: Geometry,
+    of_tuples: Geometry,
+    share_of: ShareOf,
+    parts: int,
+    index: int,
 ) -> Worker:
     instance, part = divmod(index, parts)
-    older = partial(mapper, query, Geometry.of(query.model, TIME), share_of, parts, index)
+    older = partial(mapper, query, of_tuples, share_of, parts, index)
     given = (MergedPieces(query), partial_columns(query), share_of(instance), part, older)
     return PaneMapper(query, geometry, *given)
 
 
 def pane_merger(
-    query: WindowQuery, panes: FarmPanes, share_of: ShareOf, plq: int, index: int
+    query: WindowQuery,
+    geometry: Geometry,
+    of_tuples: Geometry,
+    panes: FarmPanes,
+    share_of: ShareOf,
+    plq: int,
+    index: int,
 ) -> Worker:
-    older = partial(pane_level, query, Geometry.of_panes(panes, TIME), panes, share_of, plq, index)
-    return PaneMerger(query, older)
+    older = partial(pane_level, query, of_tuples, panes, share_of, plq, index)
+    return PaneMerger(query, geometry, older)
 
 
 def window_level(
