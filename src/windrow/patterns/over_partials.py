@@ -80,8 +80,9 @@ class OverPartials:
 
         Only for windows in time: a mapper of count windows could not tell when one is complete.
         """
-        of_rows = Geometry.of(self.query.model, TIME)
-        mapper = partial(workers.pane_mapper, self.query, self.geometry, of_rows, farm.share, n)
+        of_tuples = Geometry.of(self.query.model, TIME)
+        given = (self.query, self.geometry, of_tuples, farm.share, n)
+        mapper = partial(workers.pane_mapper, *given)
         emit = Emitter(ByPiece(self.query.keys, n, what="pane"))
         return [emit, Workers("MAP", mapper, farm.n * n)]
 
@@ -91,8 +92,10 @@ class OverPartials:
         given = (query, self.geometry, farm.outer, farm.batch, n_wlq)
         wlq = partial(workers.reduced_window_level, *given)
         panes = FarmPanes.of(mapped(query.model), farm.outer, farm.batch)
-        of_rows = Geometry.of_panes(panes, TIME)
-        plq = partial(workers.pane_merger, query, of_rows, panes, farm.share, n_plq)
+        of_tuples = Geometry.of_panes(panes, TIME)
+        plq = partial(
+            workers.pane_merger, query, self.geometry, of_tuples, panes, farm.share, n_plq
+        )
         return [
             Emitter(ByPiece(query.keys, n_plq, what="pane")),
             Workers("PLQ", plq, farm.n * n_plq),

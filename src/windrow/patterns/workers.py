@@ -137,26 +137,28 @@ def pane_level(
 def pane_mapper(
     query: WindowQuery,
     geometry: Geometry,
-    of_rows: Geometry,
+    of_tuples: Geometry,
     share_of: ShareOf,
     parts: int,
     index: int,
 ) -> Worker:
     instance, part = divmod(index, parts)
-    older = partial(mapper, query, of_rows, share_of, parts, index)
+    older = partial(mapper, query, of_tuples, share_of, parts, index)
     given = (MergedPieces(query), partial_columns(query), share_of(instance), part, older)
     return PaneMapper(query, geometry, *given)
 
 
 def pane_merger(
     query: WindowQuery,
-    of_rows: Geometry,
+    geometry: Geometry,
+    of_tuples: Geometry,
     panes: FarmPanes,
     share_of: ShareOf,
     plq: int,
     index: int,
 ) -> Worker:
-    return PaneMerger(query, partial(pane_level, query, of_rows, panes, share_of, plq, index))
+    older = partial(pane_level, query, of_tuples, panes, share_of, plq, index)
+    return PaneMerger(query, geometry, older)
 
 
 def window_level(

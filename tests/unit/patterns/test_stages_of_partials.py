@@ -12,8 +12,11 @@ from windrow import functions as wf
 from windrow.core import WindowModel
 from windrow.engine.columns.control import PIECE, ROWS
 from windrow.engine.in_process import WindowRunner
+from windrow.engine.stages.nodes import Workers
+from windrow.engine.windows import windower
+from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.paned_win_seq import PanedWinSeq
-from windrow.engine.workers.reduced import PaneMerger
+from windrow.engine.workers.reduced import PaneMapper, PaneMerger
 from windrow.patterns import Pattern
 from windrow.patterns.windows import Place, window_stages
 
@@ -93,7 +96,7 @@ def test_partials_of_a_pane_that_come_apart_are_merged() -> None:
     def unused() -> Any:
         raise AssertionError("no state is read")
 
-    merger = PaneMerger(complete, unused)
+    merger = PaneMerger(complete, Geometry.over_panes(TIME), unused)
     schema = merger.partials.schema
     for rows, value in ((2, 5), (3, 4)):
         numbers = [pa.array([value, value]).cast(field.type) for field in schema]
@@ -119,3 +122,15 @@ def test_late_tuples_are_counted_once(pattern: Pattern) -> None:
     runner.push(TABLE.slice(0, 6))
     runner.advance(41)
     assert runner.dropped == 6
+
+
+@pytest.mark.parametrize("pattern", [wr.PaneFarm(2, 2), wr.WinMapReduce(2, 2)], ids=repr)
+def test_workers_look_up_no_windower_where_they_run(
+    monkeypatch: pytest.MonkeyPatch, pattern: Pattern
+) -> None:
+    """Processes of Spark do not know the windowers that a user has registered."""
+    stages = window_stages(query(TIME), pattern)
+    monkeypatch.setattr(windower, "_WINDOWERS", {})
+    made = [node.make(0) for node in stages.nodes if isinstance(node, Workers)]
+    older = [worker.older() for worker in made if isinstance(worker, PaneMerger | PaneMapper)]
+    assert [type(worker).__name__ for worker in older] in (["PaneLevelWorker"], ["Mapper"])

@@ -136,8 +136,8 @@ class PaneMerger(Worker):
     held the tuples of open panes; ``older`` makes such a worker, to read its state.
     """
 
-    def __init__(self, query: WindowQuery, older: Callable[[], Worker]) -> None:
-        self.query, self.older = query, older
+    def __init__(self, query: WindowQuery, geometry: Geometry, older: Callable[[], Worker]) -> None:
+        self.query, self.geometry, self.older = query, geometry, older
         self.partials = PartialColumns(query)
         self.waiting: list[pa.Table] = []
 
@@ -174,4 +174,4 @@ class PaneMerger(Worker):
         if _REDUCED not in state.scalars:
             older = self.older()
             older.restore(state)
-            self.waiting += reduced(older, self.query, Geometry.over_panes(self.query.model))
+            self.waiting += reduced(older, self.query, self.geometry)
