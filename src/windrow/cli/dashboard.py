@@ -11,18 +11,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from windrow.core.errors import WindrowError
 from windrow.core.packages import require
 
-if TYPE_CHECKING:
-    from pyspark.sql.streaming.query import StreamingQuery
-
 _RATE = 20_000
 """Quotes per second of the streams made for show."""
-_PATIENCE = 5.0
-"""Seconds that a batch gets to end."""
 
 
 def dashboard(program: Path | None, arguments: Sequence[str], host: str, port: int) -> None:
@@ -84,17 +78,11 @@ def _show() -> None:
             while all(query.isActive for query in running):
                 time.sleep(0.5)
         finally:
+            # Spark would log errors of the batches that are stopped.
+            spark.sparkContext.setLogLevel("OFF")
             for query in running:
-                _stop(query)
+                query.stop()
             failures = [query.exception() for query in running]
             spark.stop()
     for failure in filter(None, failures):
         raise failure
-
-
-def _stop(query: StreamingQuery) -> None:
-    """Stop a stream between two batches, if it is there soon: otherwise Spark logs errors."""
-    latest = time.monotonic() + _PATIENCE
-    while query.isActive and query.status["isTriggerActive"] and time.monotonic() < latest:
-        time.sleep(0.02)
-    query.stop()
