@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.kernels.columns import Positions
+from windrow.kernels.columns import Positions, as_column
 from windrow.kernels.compiled import compiled
 
 Hashes = NDArray[np.uint64]
@@ -50,7 +50,7 @@ def hash_together(columns: Sequence[Positions]) -> Hashes:
     """One hash of the values of several columns. Time O(values)."""
     hashes = np.zeros(len(columns[0]), np.uint64)
     for values in columns:
-        hashes = hash_integers(values, hashes)
+        hashes = hash_integers(as_column(values), hashes)
     return hashes
 
 
