@@ -33,7 +33,7 @@ STREAM_WORKERS = 8
 
 State is spread over workers, not over cores, so that a stream can continue with more or fewer
 cores. In the same number of partitions, eight workers cost a batch about as much as two. Each
-partition of the state costs a batch a tenth of a second.
+partition of the state costs a batch about 0.05 s.
 """
 
 _WINDOWS_PER_BATCH = 8
