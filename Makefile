@@ -15,7 +15,9 @@ WITH_JAVA = JAVA_HOME=$$(scripts/find_java.sh) && export JAVA_HOME &&
 # Two processes, each with one Spark session; a file stays in one process, the longest come first.
 BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo examples check test test-browser test-campaign test-cluster test-matrix test-package test-pipeline lint docs bench-kernels bench-patterns bench-planner bench-batch bench-stream bench-join bench-sources bench-skew bench-flink bench-cluster clean
+.PHONY: help setup demo examples notebooks docs clean
+.PHONY: check lint kernels test test-browser test-campaign test-cluster test-matrix test-package test-pipeline
+.PHONY: bench-batch bench-cluster bench-flink bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -29,11 +31,15 @@ demo: $(INSTALLED) ## show windows over a live stream, check them and draw artif
 examples: $(INSTALLED) ## run the example programs on Spark
 	@$(WITH_JAVA) for program in examples/*.py; do $(PYTHON) $$program || exit 1; done
 
+notebooks: $(INSTALLED) ## execute the notebooks anew, and keep their outputs
+	@$(WITH_JAVA) $(PYTHON) -m scripts.notebooks
+
 check: lint ## lint, then run the tests that need no Java, with few examples: for every change
 	HYPOTHESIS_PROFILE=quick $(PYTHON) -m pytest --numprocesses 2 --dist worksteal \
 		-m 'not spark and not campaign and not browser and not pipeline and not cluster' --doctest-modules --ignore tests/e2e tests src/windrow
 
-test: lint ## lint, then run all tests and doctests: what continuous integration runs
+test: $(INSTALLED) ## lint, then run all tests and doctests: what continuous integration runs
+	$(MAKE) --no-print-directory --jobs 2 --output-sync lint kernels
 	$(WITH_JAVA) $(PYTHON) -m pytest $(BY_FILE) --doctest-modules tests src/windrow
 
 test-campaign: $(INSTALLED) ## run the long tests that `make test` leaves out: kills and clusters
@@ -55,6 +61,9 @@ test-pipeline: $(INSTALLED) ## run a pipeline from Kafka to PostgreSQL, Delta La
 
 test-matrix: $(INSTALLED) ## test with every release line of PySpark and every Python that is installed; takes hours
 	$(WITH_JAVA) $(PYTHON) scripts/test_matrix.py
+
+kernels: $(INSTALLED) ## compile all kernels ahead: else each process of the tests compiles what it needs
+	@$(PYTHON) -m windrow.cli warm
 
 lint: $(INSTALLED) ## check format, lint, types and dead code
 	$(PYTHON) -m ruff format --check .

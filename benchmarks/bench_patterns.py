@@ -1,8 +1,9 @@
-"""The work of pane farms and window partitioning against Win_Seq, per function, in process.
+"""The work of all patterns against Win_Seq, per function, in process, and what a node costs.
 
 Run with ``make bench-patterns``, or ``python -m benchmarks.bench_patterns [tuples [names]]``. One
-key, windows of 500 ms that slide by 5 ms. Times are the CPU times of this process, in which all
-workers run: the total work, which should stay below twice that of Win_Seq. Results must agree.
+key, windows of 500 ms that slide by 5 ms, then of 5000 tuples that slide by 50. Times are the CPU
+times of this process, in which all workers run: the total work, which should stay below twice that
+of Win_Seq. Results must agree.
 """
 
 from __future__ import annotations
@@ -11,21 +12,39 @@ import math
 import sys
 from collections.abc import Callable
 from time import process_time
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 import windrow as wr
 from windrow import functions as wf
+from windrow.core import WindowModel
+from windrow.engine.in_process import WindowRunner
+from windrow.patterns import Pattern
+from windrow.patterns.windows import window_stages
 
 TUPLES = 200_000
 APART = 100
 """Microseconds between two tuples."""
 REPEATS = 3
-MODEL = wr.TimeWindow("500 ms", "5 ms")
-PATTERNS = (wr.WinSeq(), wr.PaneFarm(2, 1), wr.WinMapReduce(2, 1))
-FUNCTIONS: dict[str, wr.Aggregate[Any, Any, Any]] = {
+MODELS = wr.TimeWindow("500 ms", "5 ms"), wr.CountWindow(5000, 50)
+PATTERNS: tuple[Pattern, ...] = (
+    wr.WinSeq(),
+    wr.KeyFarm(2),
+    wr.WinFarm(2),
+    wr.WinFarm(2, workers="agnostic"),
+    wr.PaneFarm(2, 1),
+    wr.WinMapReduce(2, 1),
+    wr.KeyFarm(2, wr.PaneFarm(1, 1)),
+    wr.KeyFarm(2, wr.WinMapReduce(2, 1)),
+    wr.WinFarm(2, wr.PaneFarm(2, 1)),
+    wr.WinFarm(2, wr.WinMapReduce(2, 1)),
+)
+STEPS = 200
+"""How many batches, of one tuple each, tell what the nodes of a pattern cost."""
+Function: TypeAlias = wr.Aggregate[Any, Any, Any]
+FUNCTIONS: dict[str, Function] = {
     "count": wf.count(),
     "sum": wf.sum("x"),
     "mean": wf.mean("x"),
@@ -89,23 +108,46 @@ def work_of(run: Callable[[], object]) -> float:
 
 def main(n: int = TUPLES, *wanted: str) -> None:
     table = tuples(n)
-    print(f"{n:,} tuples of one key, {MODEL!r}: seconds, and times the work of {PATTERNS[0]!r}")
-    for name, function in FUNCTIONS.items():
-        if wanted and name not in wanted:
-            continue
-        query = wr.stream(table).key_by("k").event_time("t").window(MODEL).agg(r=function)
-        seconds, results = [], []
-        for pattern in PATTERNS:
-            run = query.using(pattern).ordered().collect
-            results.append(run()["r"].to_pylist())
-            seconds.append(work_of(run))
-        if not all(agree(results[0], r) for r in results[1:]):
+    for i, pattern in enumerate(PATTERNS):
+        print(f"  {i}: {pattern!r}")
+    for model in MODELS:
+        print(f"{n:,} tuples of one key, {model!r}: ns per tuple with 0, and times as many with")
+        print(f"  {'':18} {0:7}" + "".join(f"{i:6}" for i in range(1, len(PATTERNS))))
+        for name, function in FUNCTIONS.items():
+            if not wanted or name in wanted:
+                compare(name, table, model, function)
+    nodes_cost(table.slice(0, 1))
+
+
+def compare(name: str, table: pa.Table, model: WindowModel, function: Function) -> None:
+    """Compare the work of all patterns, and their results."""
+    query = wr.stream(table).key_by("k").event_time("t").window(model).agg(r=function)
+    seconds: list[float] = []
+    first = None
+    for pattern in PATTERNS:
+        run = query.using(pattern).ordered().collect
+        found = run()["r"].to_pylist()
+        first = found if first is None else first
+        if not agree(first, found):
             raise AssertionError(f"{name}: the patterns disagree")
-        ratios = "".join(
-            f"   {pattern!r} {s:7.3f} {s / seconds[0]:6.2f} x"
-            for pattern, s in zip(PATTERNS[1:], seconds[1:], strict=True)
-        )
-        print(f"  {name:18} {seconds[0]:7.3f}{ratios}", flush=True)
+        seconds.append(work_of(run))
+    ratios = "".join(f"{s / seconds[0]:6.2f}" for s in seconds[1:])
+    print(f"  {name:18} {seconds[0] / len(table) * 1e9:7.1f}{ratios}", flush=True)
+
+
+def nodes_cost(one: pa.Table) -> None:
+    """What the nodes of a pattern cost per batch, however few tuples there are, at level 0."""
+    query = wr.stream(one).key_by("k").event_time("t").window(MODELS[0]).agg(r=wf.sum("x"))
+    for pattern in (wr.WinSeq(), wr.KeyFarm(1, level=0), wr.PaneFarm(1, 1, level=0)):
+        complete = query.window_query()
+        runner = WindowRunner(complete, window_stages(complete, pattern, "process"))
+
+        def run(runner: WindowRunner = runner) -> None:
+            for _ in range(STEPS):
+                runner.push(one)
+
+        nodes = " ".join(type(node).__name__[0] for node in runner.nodes)
+        print(f"  {pattern!r}: {work_of(run) / STEPS * 1e6:.0f} us per batch of one tuple: {nodes}")
 
 
 if __name__ == "__main__":

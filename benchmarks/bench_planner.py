@@ -1,15 +1,17 @@
 """Whether the planner chooses the fastest plan, and how far its predictions are off.
 
 Run with ``make bench-planner``, or ``python -m benchmarks.bench_planner [options] [names]``, where
-a query runs if its name contains one of the names. For each query, all plans that are weighed run
-on Spark, one after the other, and must give the same results; a plan that takes far longer than the
-best one so far is ended. The planner chooses twice: told the number of keys, the share of the most
+a query runs if its name contains one of the names. By default the core queries run, one of each
+model, function, distribution of keys and source at least; ``--all`` runs all of them.
+
+For each query, all plans that are weighed run on Spark, one after the other, and must give the same
+results; a plan that takes far longer than the best one so far is ended. Those that are close to
+the best one run again. The planner chooses twice: told the number of keys, the share of the most
 frequent one, the rate and the cost of the function, and without hints, by what it samples.
 
 Every query's times are added to a file, so that a long run can be stopped and continued: queries
-that are in the file are not run again. ``--quick`` runs a few queries of every kind, ``--report``
-none. With ``--cpu``, ratios are those of the CPU seconds of all processes, which a busy machine
-changes little, but which say nothing of how evenly cores are used.
+that are in the file are not run again. With ``--choose`` the planner chooses again for these, and
+only plans run that have no times. ``--report`` runs none. ``--again`` runs all anew.
 
 The bounded input is a cached DataFrame, which tasks cannot read by themselves, or files. Streams
 read Parquet files in some batches; their time is that of the mean batch after the first.
@@ -18,23 +20,25 @@ read Parquet files in some batches; their time is that of the mean batch after t
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 from tempfile import TemporaryDirectory
 from threading import Timer
-from time import monotonic_ns, perf_counter
+from time import monotonic_ns, perf_counter, sleep
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import windrow as wr
-from benchmarks.cpu_seconds import cpu_seconds
-from benchmarks.planner_cases import QUICK, Case, Cases
+from benchmarks.cpu_seconds import busy_seconds, cpu_seconds
+from benchmarks.planner_cases import CORE, Case, Cases, all_names
+from benchmarks.planner_report import Found, Tried, add, read, show, summarise
 from windrow.core.statistics import Statistics
 from windrow.planner.choice import weigh
 from windrow.planner.plans import Plan
@@ -42,84 +46,68 @@ from windrow.planner.plans import Plan
 ROWS = 1_000_000
 CORES = 2
 REPEATS = 2
-MOST_TIMES, MOST_MORE = 3.0, 5.0
+CLOSE = 1.25
+"""Plans that take up to so many times the best time run again."""
+ENOUGH, CLOSE_ENOUGH = 5, 1.05
+"""How often chosen plans and the best one run at most, if they differ by more than so much."""
+MOST_TIMES, MOST_MORE = 3.0, 3.0
 """A plan is ended after so many times the best time so far, and so many seconds more."""
-WANTED, NEVER = 1.15, 1.5
-"""How many times the time of the best plan the chosen one may take: usually, and at worst."""
+ATTEMPTS, ALONE = 2, 0.2
+"""A run is tried again if other programs take more than so many cores meanwhile."""
+SETTLING, IDLE = 0.2, 0.3
+"""How often it is looked whether tasks have ended, and the cores that are busy without them."""
 FILE = Path("artifacts/bench_planner.jsonl")
 
 
-@dataclass(frozen=True)
-class Tried:
-    """A plan that has run."""
-
-    plan: str
-    predicted: float
-    seconds: float | None
-    """The best time; None if it was ended."""
-    cpu: float | None
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a query has shown."""
-
-    name: str
-    rows: int
-    tried: list[Tried]
-    hinted: str
-    """The plan that is chosen with hints."""
-    unhinted: str
-    chose_in: float
-    """Seconds that it took to choose without hints."""
-
-    def ratio(self, plan: str, *, by_cpu: bool) -> float:
-        """How many times the best time the plan takes."""
-        times = {t.plan: t.cpu if by_cpu else t.seconds for t in self.tried}
-        known = [time for time in times.values() if time is not None]
-        own = times.get(plan)
-        return float("inf") if own is None else own / min(known)
-
-    @property
-    def errors(self) -> list[float]:
-        """How far the predictions are off."""
-        return [abs(t.predicted - t.seconds) / t.seconds for t in self.tried if t.seconds]
-
-
-def try_plans(case: Case) -> Found:
-    """Run all plans of a query."""
+def try_plans(case: Case, known: dict[str, Tried], *, is_final: bool = True) -> Found:
+    """Choose, and run all plans of a query whose times are not known."""
     hinted = case.query.hint(**case.hints)
-    on = hinted.source.decision(hinted.window_query(), None)
+    told = hinted.source.decision(hinted.window_query(), None)
     start = perf_counter()
-    unhinted = case.query.source.decision(case.query.window_query(), None).choice.plan
+    untold = case.query.source.decision(case.query.window_query(), None)
     chose_in = perf_counter() - start
-    predictions = weigh(on.query, on.resources, Statistics(rows=case.rows), on.choice.plan)
+    statistics = Statistics(rows=case.rows, hot_keys=untold.sampled.hot_keys)
+    weighed = weigh(told.query, told.resources, statistics, told.choice.plan)
+    predicted = {untold.choice.plan: untold.predictions()[0].seconds}
+    predicted |= {p.plan: p.seconds for p in weighed}
+    missing = [plan for plan in predicted if plan.describe() not in known]
+    chosen = {told.choice.plan, untold.choice.plan}
+    times = _timed(case, missing, chosen) if missing else {}
+    every = {plan: known.get(plan.describe()) or times[plan] for plan in predicted}
+    if is_final:
+        _race(case, every, chosen)
+    tried = [replace(t, predicted=predicted[plan]) for plan, t in every.items()]
+    names = told.choice.plan.describe(), untold.choice.plan.describe()
+    return Found(case.name, case.rows, tried, *names, chose_in)
+
+
+def _timed(case: Case, plans: list[Plan], chosen: set[Plan]) -> dict[Plan, Tried]:
+    """The best times of the plans."""
     # The first job of a query compiles its code.
-    _run(case, _with(case.query, on.choice.plan), None)
-    best: dict[Plan, tuple[float, float] | None] = {}
-    results = []
-    least = float("inf")
+    _run(case, _with(case.query, plans[0]), None)
+    found = {plan: Tried(plan.describe(), 0.0, None, None, 0) for plan in plans}
+    results, least = [], inf
     for number in range(REPEATS):
-        for plan in [p.plan for p in predictions]:
-            if number and best[plan] is None:
+        for plan, tried in found.items():
+            is_close = (tried.seconds or inf) <= CLOSE * least
+            if number and not is_close and not (plan in chosen and tried.seconds):
                 continue
-            limit = None if least == float("inf") else MOST_TIMES * least + MOST_MORE
-            ran = _run(case, _with(case.query, plan), limit)
+            limit = None if least == inf else MOST_TIMES * least + MOST_MORE
+            for _ in range(ATTEMPTS if number else 1):
+                ran = _run(case, _with(case.query, plan), limit)
+                if ran is None or ran.others <= ALONE:
+                    break
             if ran is None:
-                best[plan] = None
+                _settle()
                 continue
-            seconds, cpu, told = ran
+            seconds, cpu, told = ran.seconds, ran.cpu, ran.told
             results.append(told)
-            earlier = best.get(plan) or (seconds, cpu)
-            best[plan] = min(earlier[0], seconds), min(earlier[1], cpu)
+            best = min(tried.seconds or inf, seconds), min(tried.cpu or inf, cpu)
+            found[plan] = Tried(tried.plan, 0.0, *best, tried.runs + 1)
             least = min(least, seconds)
     if any(told != results[0] for told in results):
         raise AssertionError(f"{case.name}: the plans disagree")
-    tried = [
-        Tried(p.plan.describe(), p.seconds, *(best[p.plan] or (None, None))) for p in predictions
-    ]
-    names = on.choice.plan.describe(), unhinted.describe()
-    return Found(case.name, case.rows, tried, *names, chose_in)
+    return found
 
 
 def _with(query: Any, plan: Plan) -> wr.Query:
@@ -131,29 +119,71 @@ def _with(query: Any, plan: Plan) -> wr.Query:
     return used
 
 
-def _run(case: Case, query: wr.Query, limit: float | None) -> tuple[float, float, Any] | None:
-    """Wall and CPU seconds, and what tells the results from others; None if it was ended."""
+def _race(case: Case, tried: dict[Plan, Tried], chosen: set[Plan]) -> None:
+    """Run the chosen plans and the best one again, in turn, unless the chosen are as good.
+
+    The best of many equal plans is the one that was disturbed the least.
+    """
+    for _ in range(ENOUGH):
+        best = min(tried, key=lambda plan: tried[plan].seconds or inf)
+        least = tried[best].seconds or inf
+        behind = [plan for plan in chosen if (tried[plan].seconds or inf) > CLOSE_ENOUGH * least]
+        again = [plan for plan in (*behind, best) if tried[plan].runs < ENOUGH]
+        if not behind or not any(plan in again for plan in behind):
+            break
+        for plan in again:
+            ran = _run(case, _with(case.query, plan), None)
+            assert ran is not None
+            known = tried[plan]
+            best_time = min(known.seconds or inf, ran.seconds)
+            cpu = min(known.cpu or inf, ran.cpu)
+            tried[plan] = replace(known, seconds=best_time, cpu=cpu, runs=known.runs + 1)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run that was not ended."""
+
+    seconds: float
+    cpu: float
+    others: float
+    """How many cores other programs took meanwhile."""
+    told: Any
+    """What tells the results from others."""
+
+
+def _run(case: Case, query: wr.Query, limit: float | None) -> Ran | None:
+    """Run a query; None if it was ended."""
     spark = wr.local_spark()
     timer = Timer(limit or 0, _ended, [spark]) if limit else None
     if timer:
         timer.start()
-    start, cpu = perf_counter(), cpu_seconds()
+    start, cpu, busy = perf_counter(), cpu_seconds(), busy_seconds()
     try:
         seconds, told = (_run_stream if case.is_stream else _run_bounded)(query)
-    except PySparkException:
+    except (PySparkException, Py4JError):
         if limit is None or perf_counter() - start < limit:
             raise
         return None
     finally:
         if timer:
             timer.cancel()
-    return seconds, cpu_seconds() - cpu, told
+    took, own, all_of_it = perf_counter() - start, cpu_seconds() - cpu, busy_seconds() - busy
+    return Ran(seconds, own, (all_of_it - own) / took, told)
 
 
 def _ended(spark: SparkSession) -> None:
     for running in spark.streams.active:
         running.stop()
     spark.sparkContext.cancelAllJobs()
+
+
+def _settle() -> None:
+    """Wait until the tasks of a job that was ended have noticed it."""
+    before = -inf
+    while (now := cpu_seconds()) - before > IDLE * SETTLING:
+        before = now
+        sleep(SETTLING)
 
 
 def _run_bounded(query: wr.Query) -> tuple[float, Any]:
@@ -181,72 +211,47 @@ def _told(df: DataFrame) -> Any:
     return df.agg(F.count("*"), F.bit_xor(own)).collect()
 
 
-def show(found: Found, *, by_cpu: bool) -> None:
-    """Print the plans of a query, the fastest first."""
-    ratios = [found.ratio(plan, by_cpu=by_cpu) for plan in (found.hinted, found.unhinted)]
-    print(
-        f"{found.name}: hinted {ratios[0]:.2f} x the best, {found.hinted}; "
-        f"unhinted {ratios[1]:.2f} x, {found.unhinted}, chosen in {found.chose_in:.2f} s"
-    )
-    for t in sorted(found.tried, key=lambda t: t.seconds or float("inf")):
-        took = "   ended" if t.seconds is None else f"{t.seconds:6.2f} s"
-        cpu = "" if t.cpu is None else f", {t.cpu:6.2f} CPU s"
-        print(f"    {took}{cpu}, predicted {t.predicted:6.2f} s  {t.plan}", flush=True)
-
-
-def summarise(every: list[Found], *, by_cpu: bool) -> None:
-    """Print how many choices are right, and how far predictions are off."""
-    for mode in ("hinted", "unhinted"):
-        ratios = {f.name: f.ratio(getattr(f, mode), by_cpu=by_cpu) for f in every}
-        within = sum(ratio <= WANTED for ratio in ratios.values()) / len(ratios)
-        worst = max(ratios, key=lambda name: ratios[name])
-        print(
-            f"{mode}: {len(ratios)} queries, {within:.0%} within {WANTED} x the best plan "
-            f"(target 90 %), at worst {ratios[worst]:.2f} x (target {NEVER} x): {worst}"
-        )
-    errors = [error for found in every for error in found.errors]
-    print(f"predictions are off by {median(errors):.0%} (median of {len(errors)} runs)")
-
-
-def read(path: Path) -> dict[str, Found]:
-    """What earlier runs have found, by query."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    data = [json.loads(line) for line in lines]
-    return {
-        d["name"]: Found(**{**d, "tried": [Tried(**tried) for tried in d["tried"]]}) for d in data
-    }
-
-
 def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Measure the planner's choices.")
     parser.add_argument("names", nargs="*", help="parts of names of queries")
-    parser.add_argument("--rows", type=int, default=ROWS)
-    parser.add_argument("--quick", action="store_true", help="a few queries of every kind")
+    parser.add_argument("--all", action="store_true", help="all queries, not only the core ones")
+    parser.add_argument("--choose", action="store_true", help="choose again for measured queries")
+    parser.add_argument("--again", action="store_true", help="run measured queries anew")
     parser.add_argument("--report", action="store_true", help="only what the file tells")
-    parser.add_argument("--cpu", action="store_true", help="ratios of CPU seconds")
+    parser.add_argument("--seconds", type=float, default=inf, help="begin no query after so long")
     parser.add_argument("--file", type=Path, default=FILE)
     options = parser.parse_args(None if arguments is None else list(arguments))
-    known = {n: f for n, f in read(options.file).items() if f.rows == options.rows}
-    if not options.report:
-        options.file.parent.mkdir(parents=True, exist_ok=True)
-        spark = wr.local_spark(cores=CORES)
-        with TemporaryDirectory() as folder:
-            for name, make in Cases(spark, options.rows, Path(folder)).all():
-                is_wanted = not options.quick or name in QUICK
-                is_named = not options.names or any(part in name for part in options.names)
-                if name in known or not (is_wanted and is_named):
-                    continue
-                known[name] = try_plans(make())
-                with options.file.open("a") as file:
-                    file.write(json.dumps(asdict(known[name])) + "\n")
-                show(known[name], by_cpu=options.cpu)
-        spark.stop()
-    found = [f for n, f in known.items() if not options.names or any(p in n for p in options.names)]
+    start, known = perf_counter(), read(options.file)
+    names = [
+        name
+        for name in (dict.fromkeys(all_names()) if options.all else CORE)
+        if not options.names or any(part in name for part in options.names)
+    ]
     if options.report:
-        for each in found:
-            show(each, by_cpu=options.cpu)
-    if found:
-        summarise(found, by_cpu=options.cpu)
+        for name in known.keys() & set(names):
+            show(known[name])
+    else:
+        options.file.parent.mkdir(parents=True, exist_ok=True)
+        spark, is_warm = wr.local_spark(cores=CORES), False
+        with TemporaryDirectory() as folder:
+            cases = Cases(spark, ROWS, Path(folder))
+            for name in names:
+                if name in known and not (options.choose or options.again):
+                    continue
+                if perf_counter() - start > options.seconds:
+                    break
+                if not is_warm:
+                    # The first jobs of a session compile Spark's code.
+                    try_plans(cases.case(name), {}, is_final=False)
+                    is_warm = True
+                times = [] if name not in known or options.again else known[name].tried
+                known[name] = try_plans(cases.case(name), {t.plan: t for t in times})
+                add(options.file, known[name])
+                show(known[name])
+        spark.stop()
+    shown = [known[name] for name in names if name in known]
+    if shown:
+        summarise(shown)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The CPU time of this process and all that it has started: Spark's JVM and its Python workers."""
+"""The CPU time of this process and all that it has started, and that of the machine."""
 
 from __future__ import annotations
 
@@ -26,3 +26,11 @@ def cpu_seconds() -> float:
         total += own.get(pid, 0.0)
         waiting += children[pid]
     return total
+
+
+def busy_seconds() -> float:
+    """The CPU time of all processes of the machine so far."""
+    user, nice, system, _, _, *interrupts = (
+        Path("/proc/stat").read_text().split("\n")[0].split()[1:]
+    )
+    return sum(map(int, (user, nice, system, *interrupts[:2]))) / _TICKS

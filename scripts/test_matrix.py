@@ -80,7 +80,7 @@ def tried(spark: str, python: str, interpreter: str) -> str:
     steps = [
         [interpreter, "-m", "venv", "--clear", str(home)],
         [str(own), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-         "--editable", f"{ROOT}[cli,spark]", f"pyspark=={spark}", *PACKAGES],
+         "--editable", f"{ROOT}[cli,metrics,otel,spark]", f"pyspark=={spark}", *PACKAGES],
         [str(own), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses", "2",
          "--dist", "loadfile", *TESTS],
     ]  # fmt: skip

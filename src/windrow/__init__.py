@@ -12,6 +12,7 @@ from windrow import functions
 from windrow.api import sinks
 from windrow.api.beginnings import scan, scan_stream, stream
 from windrow.api.join import Join, join
+from windrow.api.missteps import unknown_name
 from windrow.api.query import Query
 from windrow.api.sources import Data
 from windrow.core import (
@@ -68,7 +69,7 @@ _IMPORTED_WHEN_USED = {
 def __getattr__(name: str) -> Any:
     """Import names whose modules need PyArrow on first use."""
     if name not in _IMPORTED_WHEN_USED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise unknown_name(name, __all__)
     return getattr(import_module(_IMPORTED_WHEN_USED[name]), name)
 
 

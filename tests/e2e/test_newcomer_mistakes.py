@@ -7,6 +7,7 @@ Mistakes in sessions, settings and interpreters are tried in ``tests/spark/test_
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import windrow as wr
+from tests.spark.arrivals import Arrivals, start
 from windrow import functions as wf
 
 TRADES = pa.table(
@@ -60,6 +62,104 @@ IN_PROCESS: dict[str, tuple[Callable[[], Any], str]] = {
         'call event_time("column") before the function',
     ),
     "times as text": (lambda: by_symbol.event_time("day"), "to_timestamp()"),
+    "a column without a name": (
+        lambda: wr.stream(TRADES).key_by(0),  # type: ignore[arg-type]
+        "named by a string",
+    ),
+    "a list of columns": (
+        lambda: wr.stream(TRADES).key_by(["symbol", "day"]),  # type: ignore[arg-type]
+        "pass them one by one: 'symbol', 'day'",
+    ),
+    "a table in place of a path": (lambda: wr.scan(TRADES), "taken by wr.stream(rows)"),
+    "a pattern of file names": (lambda: wr.scan("trades/*.parquet"), "glob.glob(pattern)"),
+    "a format that there is not": (
+        lambda: wr.scan("trades.parquet", format="parket"),
+        "did you mean one of these formats: ['parquet']",
+    ),
+    "a table without columns": (lambda: wr.stream(pa.table({})), 'for example {"price"'),
+    "columns of different lengths": (
+        lambda: wr.stream({"a": [1, 2], "b": [1]}),
+        "must have the same length; got {'a': 2, 'b': 1}",
+    ),
+    "an empty list of numbers": (
+        lambda: wr.stream({"x": []}).window(wr.CountWindow(2)).agg(s=wf.sum("x")),
+        "lists without values, have no type",
+    ),
+    "Spark's name of a window": (lambda: wr.SlidingWindow("10 s"), "did you mean TimeWindow?"),
+    "a class in another case": (lambda: wr.Countwindow(2), "did you mean CountWindow?"),
+    "a function of another module": (
+        lambda: windows.agg(total=wr.sum("price")),
+        "did you mean windrow.functions.sum?",
+    ),
+    "Spark's name of a function": (
+        lambda: windows.agg(mean=wf.avg("price")),  # type: ignore[attr-defined]
+        "did you mean mean?",
+    ),
+    "size for length": (lambda: wr.CountWindow(size=10), "did you mean length?"),  # type: ignore[call-arg]
+    "hop for slide": (lambda: wr.TimeWindow("10 s", hop="1 s"), "did you mean slide?"),  # type: ignore[call-arg]
+    "watermark for delay": (
+        lambda: by_symbol.event_time("ts", watermark="5 s"),
+        "did you mean delay?",
+    ),
+    "a number in quotes": (lambda: wr.CountWindow("10"), "write it without quotes: 10"),  # type: ignore[arg-type]
+    "a time where rows are counted": (
+        lambda: wr.CountWindow("10 s"),  # type: ignore[arg-type]
+        "a whole number such as 1000, not a time",
+    ),
+    "length and slide in the wrong order": (
+        lambda: wr.SlideByTupleWindow(100, "1 min"),  # type: ignore[arg-type]
+        "not a time",
+    ),
+    "a unit for timestamps": (
+        lambda: by_symbol.event_time("ts", unit="ms"),
+        "leave unit out: the type tells it",
+    ),
+    "a result named as a key": (
+        lambda: windows.agg(symbol=wf.count()),
+        "choose another name",
+    ),
+    "a window described by text": (
+        lambda: by_symbol.window("count 10"),
+        "for example wr.CountWindow(1000, slide=10)",
+    ),
+    "a column as an attribute": (
+        lambda: windows.apply(lambda w: {"m": w.price.max()}, returns="m double").collect(),
+        "a column is read as w['price']",
+    ),
+    "an array for a number": (
+        lambda: windows.apply(lambda w: {"m": w["price"]}, returns="m double").collect(),
+        "change the declared type or the value",
+    ),
+    "nothing returned": (
+        lambda: windows.apply(lambda w: None, returns="m double").collect(),
+        "return [] for no row",
+    ),
+    "a fold that takes one argument": (
+        lambda: windows.fold(lambda row: row, 0.0, "total double"),
+        "called with 2 arguments",
+    ),
+    "percent for a share": (lambda: windows.hint(skew=16), "for example skew=0.16"),
+    "a mode of explain that there is not": (
+        lambda: windows.agg(n=wf.count()).explain("costs"),
+        '"simple", "spark", "cost" or "json"',
+    ),
+    "a kind of join that is misspelt": (
+        lambda: wr.join(
+            TRADES, TRADES, within="1 s", time="ts", on=wr.equi("symbol"), how="outter"  # type: ignore[arg-type]
+        ),
+        'did you mean "outer"?',
+    ),
+    "predicates combined with and": (
+        lambda: wr.join(
+            TRADES, TRADES, within="1 s", time="ts",
+            on=wr.equi("symbol") and wr.band(price=1.0),
+        ),
+        "combined with &",
+    ),
+    "show on a join": (
+        lambda: wr.join(TRADES, TRADES, within=2, on=wr.equi("symbol")).show(),
+        "call to_df() first",
+    ),
     "a unit that is misspelt": (lambda: wr.TimeWindow("10 sconds"), "units are us, ms, s, min"),
     "a duration without a unit": (lambda: wr.TimeWindow("10"), 'write it as "10 ms"'),
     "a fraction of a second": (lambda: wr.TimeWindow("1.5 s"), '"1500 ms", not "1.5 s"'),
@@ -167,9 +267,19 @@ def test_an_old_pyspark_is_refused_by_version(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.spark
 def test_local_spark_starts_without_a_word() -> None:
-    program = "import windrow as wr; print(wr.local_spark(cores=1).range(3).count())"
+    program = """
+import windrow as wr
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F
+df = wr.local_spark(cores=1).range(3)
+print(df.count())
+try:
+    wr.stream(df).key_by(F.col("idd"))
+except AnalysisException as error:
+    print("`id`" in str(error))
+"""
     done = subprocess.run([sys.executable, "-c", program], env=dict(os.environ), **_TEXT)
-    assert (done.stdout, done.stderr) == ("3\n", "")
+    assert (done.stdout, done.stderr) == ("3\nTrue\n", "")
 
 
 _TEXT: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 300}
@@ -187,6 +297,35 @@ def test_aggregates_of_spark_are_told_apart(df: DataFrame) -> None:
         named: Any = {} if given else {"total": F.sum("price")}
         with pytest.raises(wr.WindrowError, match=r"wf\.sum\("):
             query.agg(*given, **named)
+
+
+@pytest.mark.spark
+def test_what_is_no_dataframe_of_spark_is_refused(df: DataFrame) -> None:
+    for given in (df.groupBy("symbol"), df["symbol"], df.rdd):
+        with pytest.raises(wr.WindrowError, match="pass a DataFrame: keys are named by key_by"):
+            wr.stream(given)
+
+
+@pytest.mark.spark
+def test_columns_that_are_there_twice_or_not_at_all_are_named(df: DataFrame) -> None:
+    joined = df.alias("a").join(df.alias("b"), "symbol")
+    with pytest.raises(wr.WindrowError, match=r"distinct names; got \['seq'\] twice"):
+        wr.stream(joined)
+    with pytest.raises(wr.WindrowError, match=r"did you mean .*\['symbol'\]"):
+        wr.stream(df).key_by("a.symbol")
+
+
+@pytest.mark.spark
+def test_a_table_is_not_joined_with_a_dataframe(df: DataFrame) -> None:
+    with pytest.raises(wr.WindrowError, match=r"spark\.createDataFrame\(table\)"):
+        wr.join(df, TRADES, within=2, on=wr.equi("symbol"))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("port", ["4050", 99_999, -1])
+def test_a_port_that_is_none_is_refused(spark: SparkSession, port: Any) -> None:
+    with pytest.raises(wr.WindrowError, match="0 takes any free port"):
+        wr.monitor(spark, port=port)
 
 
 @pytest.mark.spark
@@ -216,3 +355,31 @@ def test_the_output_mode_complete_is_refused_at_the_start(spark: SparkSession) -
     counts = wr.stream(rows).event_time("timestamp").window(wr.CountWindow(2)).agg(n=wf.count())
     with pytest.raises(AnalysisException, match="output mode: complete"):
         counts.to_df().writeStream.outputMode("complete").format("noop").start()
+
+
+@pytest.mark.spark
+def test_a_stream_whose_watermark_stands_still_says_so_in_the_log(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = threading.Event()
+
+    class Heard(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.set()
+
+    arrivals = Arrivals(tmp_path / "rows", pa.schema([("seconds", pa.int64())]))
+    for _ in range(4):
+        arrivals.add([{"seconds": 1_767_605_400}])
+    counts = wr.stream(arrivals.read(spark, "seconds long")).event_time("seconds", unit="s")
+    results = counts.window(wr.TimeWindow("10 s")).agg(n=wf.count()).to_df()
+    handler = Heard(logging.WARNING)
+    logging.getLogger("windrow").addHandler(handler)
+    running = start(results)
+    try:
+        assert told.wait(120)
+    finally:
+        running.stop()
+        logging.getLogger("windrow").removeHandler(handler)
+    (said,) = [r.getMessage() for r in caplog.records if "no window" in r.getMessage()]
+    assert "it stands still at 2026-01-05 09:30:00" in said
+    assert "send them, wait less with event_time(delay=...)" in said

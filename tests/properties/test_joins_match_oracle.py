@@ -122,7 +122,7 @@ hows: st.SearchStrategy[Any] = st.sampled_from(
 
 @st.composite
 def layouts(draw: st.DrawFn, on: wr.Predicate) -> dict[str, Any]:
-    kind = draw(st.sampled_from(["pair", "named", "degree", "partitions", "one"]))
+    kind = draw(st.sampled_from(["pair", "named", "degree", "rates", "partitions", "one"]))
     if kind == "pair":
         return {"layout": draw(st.tuples(st.integers(1, 3), st.integers(1, 3)))}
     if kind == "named":
@@ -130,6 +130,10 @@ def layouts(draw: st.DrawFn, on: wr.Predicate) -> dict[str, Any]:
         return {"layout": name, "degree": draw(st.sampled_from([1, 4]))}
     if kind == "degree":
         return {"degree": draw(st.integers(1, 6))}
+    if kind == "rates":
+        # The planner chooses the layout by the rates.
+        rates = draw(st.sampled_from([(1, 1), (1, 1000), (1000, 3000), (5, 1)]))
+        return {"rates": rates, "degree": draw(st.integers(1, 6))}
     is_partitionable = any(term.partitioned_by is not None for term in on.terms)
     if kind == "partitions" and is_partitionable:
         return {

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import windrow as wr
 from tests.effort import examples
+from tests.own_aggregates import Middle, Opening, Seen, Total
 from tests.patterns import degrees, levels, patterns
 from tests.streams import landmark_windows, models, time_windows
 from windrow import functions as wf
@@ -272,6 +273,22 @@ def trail_of(query: wr.Query) -> wr.Query:
     return query.agg(trail=Trail("x"))
 
 
+def own_of(query: wr.Query) -> wr.Query:
+    return query.agg(total=Total("x"), seen=Seen("x"), opening=Opening("x"))
+
+
+def middles_of(query: wr.Query) -> wr.Query:
+    return query.agg(middle=Middle("x"), opening=Opening("x"), total=Total("x"))
+
+
+def folded(query: wr.Query) -> wr.Query:
+    def add(found: Any, row: Any) -> Any:
+        found["xs"].append(row["x"])
+        return found
+
+    return query.fold(add, {"xs": []}, "xs array<bigint>")
+
+
 def in_pieces(query: wr.Query) -> wr.Query:
     return query.decompose(
         partial=lambda w: {"xs": w["x"].tolist()},
@@ -286,6 +303,9 @@ EXPECTED: dict[Any, Any] = {
     sums_of: lambda xs: (len(xs), sum(xs), max(xs)),
     seen_by: lambda xs: (xs,),
     in_pieces: lambda xs: (tuple(sorted(xs)),),
+    own_of: lambda xs: (sum(xs), tuple(sorted(xs)), xs[0]),
+    middles_of: lambda xs: (xs[len(xs) // 2], xs[0], sum(xs)),
+    folded: lambda xs: (xs,),
     trail_of: lambda xs: ("".join(f"{x} " for x in xs),),
 }
 
@@ -321,7 +341,7 @@ def check(
 @examples(700)
 @given(st.data(), models, streams())
 def test_late_tuples(data: st.DataObject, model: WindowModel, steps: list[Step]) -> None:
-    check(data, model, steps, [tuples_of, sums_of, seen_by, in_pieces])
+    check(data, model, steps, [tuples_of, sums_of, seen_by, in_pieces, own_of, folded])
 
 
 @st.composite
@@ -363,4 +383,4 @@ farms: st.SearchStrategy[Pattern] = st.builds(wr.KeyFarm, degrees, level=levels)
 def test_late_tuples_of_functions_that_mind_the_order(
     data: st.DataObject, model: WindowModel, steps: list[Step]
 ) -> None:
-    check(data, model, steps, [trail_of], farms)
+    check(data, model, steps, [trail_of, middles_of, folded], farms)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import windrow as wr
 from tests.effort import examples
+from tests.own_aggregates import Latest, Moments, Seen, Total
 from tests.patterns import patterns
 from tests.streams import models_in_milliseconds, rows
 from windrow.core import WindowModel, oracle
@@ -23,78 +24,6 @@ from windrow.core.decimals import wide_decimals
 from windrow.engine.evaluate.partial_ranges import Known, combine_partials
 
 Ranges = list[tuple[int, int]]
-
-
-class Plain(wr.Commutative[Any, Any, Any]):
-    """Values as their own partials."""
-
-    def lift(self, value: Any) -> Any:
-        return value
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return a + b
-
-    def lower(self, partial: Any) -> Any:
-        return partial
-
-    def result_type(self, *inputs: str) -> str:
-        return inputs[0]
-
-
-class Total(Plain, wr.Invertible[Any, Any, Any]):
-    def subtract(self, whole: Any, older: Any) -> Any:
-        return whole - older
-
-
-class Moments(Plain, wr.Invertible[Any, Any, Any]):
-    """The count, the sum and the sum of squares; lowered to a text, which shows every digit."""
-
-    returns = "string"
-
-    def lift(self, value: Any) -> Any:
-        return 1, (value, value * value)
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return a[0] + b[0], (a[1][0] + b[1][0], a[1][1] + b[1][1])
-
-    def subtract(self, whole: Any, older: Any) -> Any:
-        return whole[0] - older[0], (whole[1][0] - older[1][0], whole[1][1] - older[1][1])
-
-    def lower(self, partial: Any) -> Any:
-        return repr(partial)
-
-    def result_type(self, *inputs: str) -> str:
-        return "string"
-
-
-class Seen(wr.Commutative[Any, Any, Any], wr.Idempotent[Any, Any, Any]):
-    """The set of values."""
-
-    returns = "array<bigint>"
-
-    def lift(self, value: Any) -> Any:
-        return frozenset([value])
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return a | b
-
-    def lower(self, partial: Any) -> Any:
-        return sorted(partial)
-
-
-class Latest(wr.Idempotent[Any, Any, Any]):
-    """The last value: idempotent, and order-sensitive."""
-
-    returns = "bigint"
-
-    def lift(self, value: Any) -> Any:
-        return value
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return b
-
-    def lower(self, partial: Any) -> Any:
-        return partial
 
 
 @st.composite

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import windrow as wr
 from tests.close import assert_close
 from tests.effort import examples
+from tests.own_aggregates import Middle, Opening, Seen, Total
 from tests.patterns import PLACES, patterns
 from tests.planned import planned
 from tests.streams import models_in_milliseconds, times
@@ -73,6 +74,12 @@ FUNCTIONS: dict[str, Any] = {
     "ohlc_m": wf.ohlc("m"),
     "distinct_pairs": wf.count_distinct("s", "m"),
     "trail": Trail("s"),
+    "own_total": Total("x"),
+    "own_total_m": Total("m"),
+    "own_total_y": Total("y"),
+    "seen": Seen("x"),
+    "middle": Middle("x"),
+    "opening": Opening("x"),
 }
 Rows = list[dict[str, Any]]
 

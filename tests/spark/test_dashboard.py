@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import signal
+import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -43,9 +46,9 @@ def no_monitor(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monitor.stop()
 
 
-def queries(url: str) -> list[dict[str, object]]:
+def queries(url: str) -> list[dict[str, Any]]:
     with urllib.request.urlopen(url + "queries", timeout=60) as answer:
-        found: list[dict[str, object]] = json.load(answer)["queries"]
+        found: list[dict[str, Any]] = json.load(answer)["queries"]
     return found
 
 
@@ -74,6 +77,22 @@ def test_dashboard_runs_a_program_and_shows_its_streams(
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("The live view is at http://127.0.0.1:")
     assert second == "--counted"
+
+
+def test_the_demo_shows_streams_until_it_is_interrupted_and_ends_without_a_word() -> None:
+    command = [sys.executable, "-m", "windrow.cli", "dashboard", "--demo", "--port", "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        url = running.stdout.readline().split()[-1]
+        found: list[dict[str, Any]] = []
+        while running.poll() is None and sum(q["last"]["seconds"] is not None for q in found) < 2:
+            found = queries(url)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=120)
+    assert {q["name"] for q in found} == {"trends", "bars"}
+    assert (running.returncode, said) == (0, "Stopped.\n")
 
 
 def test_the_environment_turns_a_monitor_on(

@@ -185,7 +185,7 @@ def test_what_cannot_be_a_stream_of_files_is_refused(spark: SparkSession, tmp_pa
         ("folder", tmp_path / "none"): r"takes a folder, which must exist; got .*none",
         ("folder", odd): "must not contain",
         ("folder", "nope://bucket/folder"): "PyArrow must know the folder's file system",
-        ("format", "nope"): "cannot read nope files",
+        ("format", "nope"): "scan has no such format",
         ("max_files_per_trigger", 0): "must be a positive number of files",
         ("partitioning", "nope"): 'must be "hive" or None',
         ("schema", None): "needs a file to take the columns from",

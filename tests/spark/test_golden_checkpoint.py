@@ -7,12 +7,25 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.golden_checkpoint import CHAIN, OLDER, PER_BATCH, WINDOWS, Golden, read, row, run
+from tests.golden_checkpoint import (
+    CHAIN,
+    OLDER,
+    OLDER_CHAIN,
+    PER_BATCH,
+    WINDOWS,
+    Golden,
+    read,
+    row,
+    run,
+)
 
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("golden", [OLDER, WINDOWS, CHAIN], ids=lambda g: f"{g.name}-v{g.version}")
+GOLDEN = [OLDER, WINDOWS, OLDER_CHAIN, CHAIN]
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda g: f"{g.name}-v{g.version}")
 def test_a_golden_checkpoint_is_continued(
     spark: SparkSession, tmp_path: Path, golden: Golden
 ) -> None:

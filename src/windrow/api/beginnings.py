@@ -50,7 +50,7 @@ def scan(
     ``"json"``. Folders named ``column=value`` give columns. Only rows that meet the ``filter`` are
     read. The other arguments are those of ``pyarrow.dataset.dataset``.
     """
-    from windrow.api.datasets import dataset_at
+    from windrow.api.file_paths import dataset_at
 
     found = dataset_at(path, format, schema, partitioning, filesystem)
     if not found.schema.names:

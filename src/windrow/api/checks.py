@@ -41,7 +41,7 @@ def check_result_names(query: WindowQuery, *, is_case_sensitive: bool) -> None:
             raise WindrowError(
                 "result names must differ from the key columns, the window's columns "
                 "and each other",
-                f"{name!r}, which is {known!r} already",
+                repr(name) if name == known else f"{name!r} beside {known!r}",
                 "choose another name.",
             )
         taken.append(name)

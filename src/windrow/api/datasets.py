@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from windrow.api.checks import check_result_names
-from windrow.api.file_formats import format_told_by
 from windrow.api.in_threads import FEW_BYTES, InThreads
+from windrow.api.sources import not_a_name
 from windrow.core.errors import WindrowError
 from windrow.core.names import check_names
 from windrow.core.packages import require
@@ -67,7 +67,7 @@ class DatasetSource:
     def resolve(self, column: object, step: str) -> tuple[DatasetSource, str]:
         """The name of a column that can be read; datasets do not support expressions."""
         if not isinstance(column, str):
-            raise WindrowError(f"{step} takes names of columns", repr(column))
+            raise not_a_name(column, step)
         if column in self.types:
             self._check(column, step)
         return self, column
@@ -190,23 +190,6 @@ class DatasetSource:
         """The source for a dataset."""
         assert isinstance(data, ds.Dataset)
         return DatasetSource(data)
-
-
-def dataset_at(
-    path: Any, format: Any, schema: pa.Schema | None, partitioning: Any, filesystem: Any
-) -> ds.Dataset:
-    """The dataset of the files at a path."""
-    try:
-        found = ds.dataset(
-            path, schema, format=format, partitioning=partitioning, filesystem=filesystem
-        )
-    except (pa.ArrowException, OSError, TypeError, ValueError) as e:
-        hint = "pass a file, a folder or a list of files, and the format of all of them."
-        if (told := format_told_by(str(path))) not in ("", format):
-            hint = f'say wr.scan(path, format="{told}").'
-        reason = "no such file" if isinstance(e, FileNotFoundError) else str(e)
-        raise WindrowError(f"scan cannot read {format} files", f"{path}: {reason}", hint) from e
-    return found
 
 
 def _are_small(pieces: Iterable[Piece]) -> bool:

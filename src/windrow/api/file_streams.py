@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 from pyarrow import fs
 
-from windrow.api.datasets import DatasetSource, dataset_at
+from windrow.api.datasets import DatasetSource
+from windrow.api.file_paths import dataset_at
 from windrow.core.checks import path_of, positive_count
 from windrow.core.errors import WindrowError, received, unsampled
 from windrow.engine.datasets.folder import Folder

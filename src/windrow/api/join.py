@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from json import dumps
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 from windrow.api.join_arguments import (
     AnyHow,
@@ -19,6 +19,7 @@ from windrow.api.join_arguments import (
     rates_of,
     times_of,
 )
+from windrow.api.missteps import not_a_step
 from windrow.api.sources import Data, source_of, told_apart
 from windrow.core.calls import checks_call
 from windrow.core.checks import one_of, path_of
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from windrow.spark.joins import Side, Sides
     from windrow.spark.source import DataFrameSource
 
-    JoinSource = TableSource | DatasetSource | FileStreamSource | DataFrameSource
+    JoinSource: TypeAlias = TableSource | DatasetSource | FileStreamSource | DataFrameSource
 
 ExplainMode: TypeAlias = Literal["simple", "spark", "cost", "json"]
 
@@ -146,6 +147,10 @@ class Join:
     partitions: int | None = None
     strategy: Strategy = "grid"
     rates: tuple[float, float] | None = None
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say what comes nearest to what the join does not have."""
+        raise not_a_step(name, [n for n in vars(Join) if n[0] != "_"], "join")
 
     @property
     def _tables(self) -> tuple[pa.Table, pa.Table] | None:
@@ -395,7 +400,8 @@ def _matched(sources: list[Any], got: str) -> list[Any]:
         ]
     if TableSource in kinds and len(kinds) > 1:
         rule = "both sides of a join must be DataFrames or datasets, or tables or datasets"
-        raise WindrowError(rule, got)
+        hint = "a table becomes a DataFrame with spark.createDataFrame(table)."
+        raise WindrowError(rule, got, hint)
     if DatasetSource in kinds and any(s.is_stream for s in sources):
         hint = "join the stream with spark.read.parquet(...)."
         raise WindrowError("a dataset cannot be joined with a stream", got, hint)

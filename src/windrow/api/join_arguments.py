@@ -9,7 +9,7 @@ import numpy as np
 
 from windrow.core.checks import number
 from windrow.core.durations import Duration, microseconds
-from windrow.core.errors import WindrowError, received
+from windrow.core.errors import WindrowError, nearest, received
 
 if TYPE_CHECKING:
     from windrow.engine.joins.join_query import How
@@ -62,7 +62,9 @@ def how_of(how: str) -> How:
     """The kind of join; like Spark, this ignores case and underscores."""
     known = _HOWS.get(how.lower().replace("_", "")) if isinstance(how, str) else None
     if known is None:
-        raise WindrowError(f"how must be one of {get_args(AnyHow)}", received("how", how))
+        near = nearest(str(how), get_args(AnyHow), {})
+        rule = 'how must be "inner", "left", "right", "outer", "semi" or "anti"'
+        raise WindrowError(rule, received("how", how), f'did you mean "{near}"?' if near else None)
     return known
 
 

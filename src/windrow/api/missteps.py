@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from difflib import get_close_matches
 
+from windrow import functions
 from windrow.core.durations import TimeUnit
-from windrow.core.errors import WindrowError, warn
+from windrow.core.errors import UnknownName, nearest, warn
 
 _STEPS_OF_OTHERS = {
     "groupBy": "key_by", "groupby": "key_by", "group_by": "key_by", "partitionBy": "key_by",
@@ -15,6 +15,14 @@ _STEPS_OF_OTHERS = {
     "over": "window", "rowsBetween": "window", "rangeBetween": "window", "reduce": "fold",
 }  # fmt: skip
 """The step that does what a method of other libraries does."""
+_NAMES_OF_OTHERS = {
+    "read_parquet": "scan", "read_csv": "scan", "scan_parquet": "scan", "scan_csv": "scan",
+    "from_pandas": "stream", "from_arrow": "stream", "from_polars": "stream", "Stream": "stream",
+    "SlidingWindow": "TimeWindow", "TumblingWindow": "TimeWindow", "HoppingWindow": "TimeWindow",
+    "RowWindow": "CountWindow", "RowsWindow": "CountWindow", "SparkSession": "local_spark",
+}  # fmt: skip
+"""What a name of other libraries is called here."""
+_RESULTS = "call to_df() first: it returns a DataFrame. Or call collect() over tables and files."
 _UNITS: tuple[tuple[TimeUnit, str], ...] = (
     ("s", "s|secs?|seconds?|unix"), ("ms", "ms|millis(econds?)?"), ("ns", "ns|nanos(econds?)?"),
 )  # fmt: skip
@@ -23,12 +31,8 @@ _SINCE_2001: dict[TimeUnit, int] = {"s": 10**9, "ms": 10**12, "ns": 10**18}
 """What an integer time is at least in a unit, if it is after 2001; until 2065 it is not thrice."""
 
 
-class NotAStep(WindrowError, AttributeError):
-    """A name that a query does not have."""
-
-
-def not_a_step(name: str, steps: list[str]) -> AttributeError:
-    """The error for an unknown attribute of a query.
+def not_a_step(name: str, steps: list[str], what: str = "query") -> AttributeError:
+    """The error for an unknown attribute of a query or a join.
 
     >>> print(not_a_step("show", ["key_by", "to_df"]))
     a query has no 'show'.
@@ -36,13 +40,25 @@ def not_a_step(name: str, steps: list[str]) -> AttributeError:
     """
     if name.startswith("_"):
         return AttributeError(name)
-    near = _STEPS_OF_OTHERS.get(name) or next(
-        iter(get_close_matches(name, steps, n=1, cutoff=0.8)), None
-    )
-    if near is not None:
-        return NotAStep(f"a query has no {name!r}", hint=f"did you mean {near}()?")
-    hint = "call to_df() first: it returns a DataFrame. Or call collect() over tables and files."
-    return NotAStep(f"a query has no {name!r}", hint=hint)
+    near = nearest(name, steps, _STEPS_OF_OTHERS)
+    hint = f"did you mean {near}()?" if near in steps else _RESULTS
+    return UnknownName(f"a {what} has no {name!r}", hint=hint)
+
+
+def unknown_name(name: str, known: list[str]) -> AttributeError:
+    """The error for a name that the package does not have.
+
+    >>> print(unknown_name("sum", ["stream"]))
+    windrow has no 'sum'.
+    Hint: did you mean windrow.functions.sum?
+    """
+    if name.startswith("_"):
+        return AttributeError(name)
+    if name in functions.__all__:
+        near: str | None = f"windrow.functions.{name}"
+    else:
+        near = nearest(name, known, _NAMES_OF_OTHERS)
+    return UnknownName(f"windrow has no {name!r}", hint=near and f"did you mean {near}?")
 
 
 def warn_of_unit_in_name(name: str) -> None:

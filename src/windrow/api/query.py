@@ -104,7 +104,8 @@ class Query:
         one_of(unit, get_args(TimeUnit), "event_time unit")
         if unit != "us" and kind not in ("bigint", "int"):
             rule = "only integer times can have a unit"
-            raise WindrowError(rule, f"{received('unit', unit)} for {name!r} of {kind}")
+            got = f"{received('unit', unit)} for {name!r} of {kind}"
+            raise WindrowError(rule, got, "leave unit out: the type tells it.")
         if unit == "us" and kind in ("bigint", "int"):
             warn_of_unit_in_name(name)
         micros = microseconds(delay, "event_time delay")

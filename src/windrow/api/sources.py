@@ -107,7 +107,23 @@ def _way_in(data: object) -> str:
         return "rows become a table with pyarrow.Table.from_pylist(rows)."
     if type(data).__name__ == "RecordBatchReader":
         return "its rows can be read only once: take them into memory with reader.read_all()."
-    return "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df)."
+    library = type(data).__module__.split(".")[0]
+    if library == "polars":
+        return "a Polars frame becomes a table with df.to_arrow(); collect() a lazy one before."
+    if library == "pandas":
+        return "a pandas DataFrame becomes a table with pyarrow.Table.from_pandas(df)."
+    if library == "pyspark":
+        return "pass a DataFrame: keys are named by key_by(), functions by agg()."
+    return 'for example wr.stream({"price": [1.0, 2.0]}), or wr.scan(path) for files.'
+
+
+def not_a_name(column: object, step: str) -> WindrowError:
+    """The error for what is no name of a column of a table or dataset."""
+    hint = "a column is named by a string, for example 'price'."
+    if isinstance(column, list | tuple) and all(isinstance(name, str) for name in column):
+        hint = f"pass them one by one: {', '.join(map(repr, column))}."
+    got = repr(column) if isinstance(column, str | int | list | tuple) else type(column).__name__
+    return WindrowError(f"{step} takes names of columns", got, hint)
 
 
 def told_apart(

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from windrow.api.in_threads import FEW_ROWS, InThreads
 from windrow.api.missteps import warn_of_unit_of_values
+from windrow.api.sources import not_a_name
 from windrow.core.errors import WindrowError
 from windrow.core.names import check_names
 from windrow.engine.columns.ddl import type_name
@@ -46,7 +47,7 @@ class TableSource:
     def resolve(self, column: object, step: str) -> tuple[TableSource, str]:
         """The name of a column; tables do not support expressions."""
         if not isinstance(column, str):
-            raise WindrowError(f"{step} takes names of columns", repr(column))
+            raise not_a_name(column, step)
         return self, column
 
     def written_as(self, names: Iterable[str]) -> TableSource:
@@ -119,17 +120,22 @@ class TableSource:
     def of(data: object) -> TableSource | None:
         """The source for a PyArrow table, a record batch or a dict of arrays; otherwise None."""
         if isinstance(data, pa.Table):
-            return TableSource(data)
+            return TableSource(_with_columns(data))
         if isinstance(data, pa.RecordBatch):
-            return TableSource(pa.Table.from_batches([data]))
+            return TableSource(_with_columns(pa.Table.from_batches([data])))
         if isinstance(data, Mapping):
-            return TableSource(_from_arrays(data))
+            return TableSource(_with_columns(_from_arrays(data)))
         return None
 
 
+def _with_columns(table: pa.Table) -> pa.Table:
+    """The table; raises if it has no column."""
+    if not table.schema.names:
+        raise WindrowError("a stream needs a column", "none", 'for example {"price": [1.0, 2.0]}.')
+    return table
+
+
 def _from_arrays(data: Mapping[str, Any]) -> pa.Table:
-    if not data:
-        raise WindrowError("a stream needs a column", "{}", 'for example {"price": [1.0, 2.0]}.')
     for name, values in data.items():
         if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
             rule = f"column {name!r} must be an array or a list of values"

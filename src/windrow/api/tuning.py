@@ -29,7 +29,7 @@ def tuned(query: Query, sample: Any) -> Query:
     """The query with the fastest of the best plans; see :func:`windrow.tune`."""
     if not isinstance(query, Query):
         hint = "for joins, measure layouts with layout= or degree=."
-        raise WindrowError("tune takes a window query", repr(query), hint)
+        raise WindrowError("tune takes a window query", type(query).__name__, hint)
     complete = query.window_query()
     decision = query.source.decision(complete, None)
     predictions = decision.predictions()[:_TRIED]

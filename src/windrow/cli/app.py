@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from windrow.core import durations
+from windrow.cli.query_options import QueryOptions, takes_query
 from windrow.core.version import VERSION
 
 app = typer.Typer(
@@ -17,41 +17,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-
-Files = Annotated[list[str], typer.Argument(help="Files of one format, or a folder of them.")]
-WindowText = Annotated[
-    str,
-    typer.Option(
-        "--window",
-        "-w",
-        help='"count 1000/25", "time 10 s/2 s", "slide-by-tuple 1 min/100", '
-        '"slide-by-time 100/1 min", "delta COLUMN 5/1", "session 30 min", "landmark 1 day/1 h".',
-    ),
-]
-Functions = Annotated[
-    list[str],
-    typer.Option("--agg", "-a", help='"mean(price)" or "p95=quantile(price, 0.95)"; repeatable.'),
-]
-Keys = Annotated[list[str] | None, typer.Option("--key", "-k", help="A key column; repeatable.")]
-Time = Annotated[str | None, typer.Option("--time", "-t", help="The column of event times.")]
-TimeUnit = Annotated[
-    durations.TimeUnit, typer.Option("--unit", help="The unit of times that are integers.")
-]
-Delay = Annotated[str, typer.Option(help="How late a stream's rows may be; for drop.")]
-OrderBy = Annotated[
-    list[str] | None,
-    typer.Option("--order-by", help="Orders rows of equal time; repeatable."),
-]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", help="parquet, csv, ipc, orc or json; by default by extension."),
-]
-Open = Annotated[
-    Literal["emit", "drop"],
-    typer.Option("--open-windows", help="Give windows still open at the end, or drop them."),
-]
-Ordered = Annotated[bool, typer.Option("--ordered", help="Results in order of key and window.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -65,18 +30,9 @@ def windrow(
 
 
 @app.command()
+@takes_query
 def run(
-    files: Files,
-    window: WindowText,
-    agg: Functions,
-    key: Keys = None,
-    time: Time = None,
-    unit: TimeUnit = "us",
-    delay: Delay = "0 s",
-    order_by: OrderBy = None,
-    format: Format = None,
-    open_windows: Open = "emit",
-    ordered: Ordered = False,
+    options: QueryOptions,
     out: Annotated[
         str | None,
         typer.Option("--out", "-o", help="A .parquet, .csv, .arrow or .orc file; else a table."),
@@ -84,37 +40,14 @@ def run(
     limit: Annotated[int, typer.Option(min=0, help="Rows of the table.")] = 20,
 ) -> None:
     """Compute windows over files, in this process."""
-    from windrow.cli.file_query import FileQuery
-
-    keys, order = key or (), order_by or ()
-    query = FileQuery(
-        files, window, agg, keys, time, unit, delay, order, format, open_windows, ordered
-    )
-    query.run(out, limit)
+    options.query().run(out, limit)
 
 
 @app.command()
-def explain(
-    files: Files,
-    window: WindowText,
-    agg: Functions,
-    key: Keys = None,
-    time: Time = None,
-    unit: TimeUnit = "us",
-    delay: Delay = "0 s",
-    order_by: OrderBy = None,
-    format: Format = None,
-    open_windows: Open = "emit",
-    ordered: Ordered = False,
-) -> None:
+@takes_query
+def explain(options: QueryOptions) -> None:
     """Say what `run` with the same options does."""
-    from windrow.cli.file_query import FileQuery
-
-    keys, order = key or (), order_by or ()
-    query = FileQuery(
-        files, window, agg, keys, time, unit, delay, order, format, open_windows, ordered
-    )
-    query.explain()
+    options.query().explain()
 
 
 @app.command()
@@ -151,7 +84,7 @@ def check(
         str | None, typer.Option(help="Spark's master; by default all cores of this machine.")
     ] = None,
 ) -> None:
-    """Check the installation, and Spark with a self-test; every problem comes with its remedy."""
+    """Check the installation, and say how to repair what is wrong."""
     from windrow.cli.check import check
     from windrow.cli.findings import show
 
@@ -175,7 +108,7 @@ def inspect(
     checkpoint: Annotated[str, typer.Argument(help="The checkpoint of a streaming query.")],
     keys: Annotated[int, typer.Option(min=0, help="How many of the biggest keys to show.")] = 5,
 ) -> None:
-    """Show whose state a checkpoint holds, and how much of it; nothing is changed."""
+    """Show whose state a checkpoint holds, and how much of it."""
     from windrow.cli.inspection import show_checkpoint
 
     show_checkpoint(checkpoint, keys)
@@ -189,22 +122,16 @@ def calibrate(
     spark: Annotated[bool, typer.Option(help="Measure Spark's steps, too.")] = True,
     keep: Annotated[bool, typer.Option(help="Keep the result for the next queries.")] = True,
 ) -> None:
-    """Measure what the planner's steps cost on this machine; takes a minute or two."""
+    """Measure what the planner's steps cost here; takes a minute."""
     from windrow.cli.calibrate import calibrate
 
     calibrate(master, with_spark=spark, keeps=keep)
 
 
 @app.command()
+@takes_query
 def simulate(
-    files: Files,
-    window: WindowText,
-    agg: Functions,
-    key: Keys = None,
-    time: Time = None,
-    unit: TimeUnit = "us",
-    order_by: OrderBy = None,
-    format: Format = None,
+    options: QueryOptions,
     slots: Annotated[
         list[int], typer.Option(min=1, max=65_536, help="Tasks that run at once; repeatable.")
     ] = [4, 64, 1024],  # noqa: B006 (Typer copies it)
@@ -216,11 +143,7 @@ def simulate(
         typer.Option(help='Run on this Spark master, such as "local[2]", too; repeatable.'),
     ] = None,
 ) -> None:
-    """Predict how long a query over files takes on any number of cores of a cluster."""
-    from windrow.cli.file_query import FileQuery
+    """Predict how long `run` takes on any number of cores."""
     from windrow.cli.simulation import show_simulation
 
-    query = FileQuery(
-        files, window, agg, key or (), time, unit, order_by=order_by or (), format=format
-    )
-    show_simulation(query, slots, replays=replay, masters=check or ())
+    show_simulation(options.query(), slots, replays=replay, masters=check or ())

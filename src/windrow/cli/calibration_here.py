@@ -61,9 +61,7 @@ class Here:
         whole = self._collected(wr.CountWindow(_EACH), tiny)
         call = (self._collected(wr.CountWindow(_EACH, 10), tiny) - whole) / (ROWS / 10)
         yield "keep", (whole - KEYS * call) / ROWS - intake
-        # What is assumed of a function that nobody has measured: one that does something small.
-        small = self._collected(wr.CountWindow(_EACH // 10), mean) - whole
-        yield "call", small / (10 * KEYS)
+        yield "call", call
         yield "fold", (self._collected(wr.CountWindow(_EACH), count_rows) - whole) / ROWS
         sliding = self._collected(OVERLAPPING, first)
         yield "of_few", (self._collected(OVERLAPPING, variance) - sliding) / ROWS
@@ -141,11 +139,6 @@ def tiny(windows: Any) -> Any:
 def count_rows(windows: Any) -> Any:
     """A fold that costs nothing but its calls."""
     return windows.fold(lambda n, row: n + 1, 0, "r bigint")
-
-
-def mean(windows: Any) -> Any:
-    """A function that calls NumPy once."""
-    return windows.apply(lambda w: {"r": float(w["x"].mean())}, "r double")
 
 
 def first(windows: Any) -> Any:

@@ -71,9 +71,18 @@ def _show() -> None:
             writer = rows.writeStream.format("noop").queryName(name)
             writer = writer.option("checkpointLocation", f"{folder}/{name}")
             writer.trigger(processingTime="1 second").start()
+        running = list(spark.streams.active)
+        # PySpark's own handler calls the JVM, maybe in the middle of another call.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            spark.streams.awaitAnyTermination()
+            while all(query.isActive for query in running):
+                time.sleep(0.5)
         finally:
-            for query in spark.streams.active:
+            # Spark would log errors of the batches that are stopped.
+            spark.sparkContext.setLogLevel("OFF")
+            for query in running:
                 query.stop()
+            failures = [query.exception() for query in running]
             spark.stop()
+    for failure in filter(None, failures):
+        raise failure

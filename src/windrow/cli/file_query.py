@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import pyarrow as pa
 from rich.console import Console
@@ -126,11 +127,15 @@ class _Watched(DatasetSource):
 def _print_table(results: pa.Table, limit: int) -> None:
     """The first rows on the standard output, as wide as they are if that is no terminal."""
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for field in results.schema:
+    rows = [[*map(_cell, row.values())] for row in results.slice(0, limit).to_pylist()]
+    for i, field in enumerate(results.schema):
         is_number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-        table.add_column(field.name, justify="right" if is_number else "left", no_wrap=True)
-    for row in results.slice(0, limit).to_pylist():
-        table.add_row(*map(_cell, row.values()))
+        # In a narrow terminal a text may be cut off; a number would be another one.
+        least = max((len(row[i]) for row in rows), default=0) if is_number else None
+        side: Literal["left", "right"] = "right" if is_number else "left"
+        table.add_column(field.name, justify=side, no_wrap=True, min_width=least)
+    for row in rows:
+        table.add_row(*row)
     width = None if sys.stdout.isatty() else 1000
     console = Console(width=width, highlight=False, markup=False)
     console.print(table)
@@ -143,4 +148,6 @@ def _print_table(results: pa.Table, limit: int) -> None:
 def _cell(value: object) -> str:
     if value is None:
         return "null"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_cell(field)}" for name, field in value.items())
     return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -9,7 +9,8 @@ from typing import Any
 
 from windrow import functions
 from windrow.core.aggregate import Aggregate
-from windrow.core.errors import WindrowError, near_names
+from windrow.core.errors import WindrowError
+from windrow.functions.missteps import function_meant
 
 _HINT = 'write it as "mean(price)" or "p95=quantile(price, 0.95)".'
 
@@ -44,7 +45,7 @@ def _called(text: str) -> tuple[Aggregate[Any, Any, Any], str]:
     word = call.func.id
     if word not in functions.__all__:
         rule = f"the function is not known: {word!r}"
-        raise WindrowError(rule, hint=near_names(word, functions.__all__, "functions"))
+        raise WindrowError(rule, hint=function_meant(word, functions.__all__))
     values = [_value(node, text) for node in call.args]
     options: dict[str, Any] = {}
     for keyword in call.keywords:

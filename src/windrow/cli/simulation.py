@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 from rich.console import Console
@@ -34,10 +35,19 @@ def show_simulation(
     told = ", ".join(f"{name} {value:.4g}" for name, value in known.known.items())
     console.print(f"a sample tells: {told or 'nothing'}", soft_wrap=True)
     given = (scan, pieces) if replays else None
-    measured = {cores: seconds for cores, seconds in (_on_spark(query, m) for m in masters)}
-    wanted = sorted({*slots, *measured})
+    measured = [Measured(master, *_on_spark(query, master)) for master in masters]
+    wanted = sorted({*slots, *(m.slots for m in measured)})
     found = simulate(complete, known, wanted, given, query.pattern)
     console.print(_table(found, measured, replays=replays), soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a query took on Spark."""
+
+    master: str
+    slots: int
+    seconds: float
 
 
 def _on_spark(query: Query, master: str) -> tuple[int, float]:
@@ -57,25 +67,33 @@ def _on_spark(query: Query, master: str) -> tuple[int, float]:
         spark.stop()
 
 
-def _table(found: Sequence[Simulated], measured: dict[int, float], *, replays: bool) -> Table:
+def _table(found: Sequence[Simulated], measured: Sequence[Measured], *, replays: bool) -> Table:
     columns = ["slots", "plan", "model", "rows/s", "held"]
-    columns += ["replay"] * replays + (["on Spark", "model is off"] if measured else [])
+    columns += ["replay"] * replays
+    columns += ["checked on", "took", "model is off"] if measured else []
     columns += ["replay is off"] * (replays and bool(measured))
     table = Table(box=None, pad_edge=False)
     for name in columns:
-        table.add_column(name, justify="left" if name == "plan" else "right", no_wrap=True)
+        is_text = name in ("plan", "checked on")
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=True)
     for each in found:
-        p = each.prediction
-        cells = [f"{each.slots}", p.plan.describe(), seconds_of(p.seconds)]
-        cells += [f"{p.rows_per_second / 1e6:.3g} M", bytes_of(p.bytes)]
-        cells += [seconds_of(each.replayed)] if each.replayed is not None else []
-        if measured:
-            real = measured.get(each.slots)
-            cells += ["", ""] if real is None else [seconds_of(real), _off(p.seconds, real)]
-            if each.replayed is not None:
-                cells.append("" if real is None else _off(each.replayed, real))
-        table.add_row(*cells)
+        checks = [_checked(each, m) for m in measured if m.slots == each.slots]
+        for check in checks or [[]]:
+            table.add_row(*_cells(each), *check)
     return table
+
+
+def _cells(each: Simulated) -> list[str]:
+    p = each.prediction
+    cells = [f"{each.slots}", p.plan.describe(), seconds_of(p.seconds)]
+    cells += [f"{p.rows_per_second / 1e6:.3g} M", bytes_of(p.bytes)]
+    return cells + ([] if each.replayed is None else [seconds_of(each.replayed)])
+
+
+def _checked(each: Simulated, check: Measured) -> list[str]:
+    real = check.seconds
+    cells = [check.master, seconds_of(real), _off(each.prediction.seconds, real)]
+    return cells + ([] if each.replayed is None else [_off(each.replayed, real)])
 
 
 def _off(predicted: float, real: float) -> str:

@@ -66,7 +66,10 @@ def window_of(text: str) -> WindowModel:
     kind, _, rest = text.strip().partition(" ")
     if kind not in _FORMS:
         rule = f"the window model is not known: {kind!r}"
-        raise WindrowError(rule, hint=near_names(kind, _FORMS, "window models"))
+        hint = near_names(kind, _FORMS, "window models")
+        if kind[:1].isdigit():
+            hint = 'begin with the model, for example "time 10 s" or "count 1000".'
+        raise WindrowError(rule, hint=hint)
     form = _FORMS[kind]
     rest, has_origin, origin = rest.partition(" origin ")
     columns: list[str] = []

@@ -118,7 +118,7 @@ class Aggregate(ABC, Generic[In, Partial, Out]):
 
     @abstractmethod
     def lower(self, partial: Partial) -> Out:
-        """The result of a window whose partial this is."""
+        """The result of a window whose partial this is, which must not be modified: it is kept."""
 
     def combine_all(self, partials: Sequence[Partial]) -> Partial:
         """The partial of one or more neighbouring runs, oldest first.

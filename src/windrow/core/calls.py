@@ -9,6 +9,14 @@ from typing import ParamSpec, TypeVar
 
 from windrow.core.errors import WindrowError, near_names
 
+_NAMES_OF_OTHERS = {
+    "size": "length", "duration": "length", "windowDuration": "length", "width": "length",
+    "hop": "slide", "step": "slide", "slideDuration": "slide", "offset": "origin",
+    "startTime": "origin", "gapDuration": "gap", "watermark": "delay", "lateness": "delay",
+    "parallelism": "n", "workers": "n",
+}  # fmt: skip
+"""The argument that has another name in other libraries."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
@@ -58,11 +66,18 @@ def _checked(function: Callable[P, R], name: str) -> Callable[P, R]:
             raise WindrowError(
                 f"{name} is called as {_written(expected, name)}",
                 f"a call with {_reason(e)}",
-                near_names(unknown[0], named, "arguments") if unknown and named else None,
+                _hint(unknown[0], named) if unknown and named else None,
             ) from None
         return function(*args, **kwargs)
 
     return checked
+
+
+def _hint(unknown: str, named: list[str]) -> str:
+    meant = _NAMES_OF_OTHERS.get(unknown)
+    if meant in named:
+        return f"did you mean {meant}?"
+    return near_names(unknown, named, "arguments")
 
 
 def _reason(error: TypeError) -> str:

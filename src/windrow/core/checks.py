@@ -29,7 +29,9 @@ def positive_count(
     3
     """
     if isinstance(value, str | timedelta | np.timedelta64):
+        is_quoted = isinstance(value, str) and value.strip().isdecimal()
         hint = f"a number of {of} is a whole number such as 1000, not a time."
+        hint = f"write it without quotes: {value}." if is_quoted else hint
     count = whole(value)
     if count is None or count < 1:
         raise WindrowError(f"{what} must be a positive number of {of}", received(what, value), hint)

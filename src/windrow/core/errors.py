@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 
@@ -22,6 +22,10 @@ class WindrowError(ValueError):
 
     def __reduce__(self) -> tuple[type[WindrowError], tuple[str, str | None, str | None]]:
         return type(self), (self.rule, self.got, self.hint)
+
+
+class UnknownName(WindrowError, AttributeError):
+    """A name that a module or an object of Windrow does not have."""
 
 
 class WindrowWarning(UserWarning):
@@ -57,6 +61,19 @@ def near_names(name: str, known: Iterable[str], what: str = "columns") -> str:
     if close:
         return f"did you mean one of these {what}: {close}?"
     return f"the {what} are {known}."
+
+
+def nearest(name: str, known: Iterable[str], names_of_others: Mapping[str, str]) -> str | None:
+    """What a name stands for elsewhere, or else the known name most like it, whatever its case.
+
+    >>> nearest("size", ["length", "slide"], {"size": "length"})
+    'length'
+    """
+    folded = {k.casefold(): k for k in known}
+    if (meant := names_of_others.get(name)) is not None:
+        return meant
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.75)
+    return folded[close[0]] if close else None
 
 
 def unsampled(got: str) -> WindrowError:

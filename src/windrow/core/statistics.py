@@ -71,7 +71,9 @@ def hinted(
     # By rounding, a share may be slightly less than that of equally frequent keys.
     if known.keys is not None and known.skew is not None and known.skew * known.keys < 0.99:
         rule = f"the most frequent of {known.keys} keys has at least 1/{known.keys} of the rows"
-        raise WindrowError(rule, received("hint skew", skew), "leave skew out for equal keys.")
+        name, given = ("skew", skew) if hot_keys is None else ("hot_keys", hot_keys)
+        hint = f"leave {name} out for equal keys."
+        raise WindrowError(rule, received(f"hint {name}", given), hint)
     return known
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from numpy.typing import NDArray
 
-from windrow.core.errors import WindrowError, near_names
+from windrow.core.errors import UnknownName, WindrowError, near_names
 
 
 class Window:
@@ -52,6 +52,14 @@ class Window:
         except (KeyError, TypeError):
             hint = near_names(str(column), self._columns)
             raise WindrowError(f"the window has no column {column!r}", hint=hint) from None
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say how a column is read."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = name in self._columns
+        hint = f"a column is read as w[{name!r}]." if known else near_names(name, self._columns)
+        raise UnknownName(f"a window has no attribute {name!r}", hint=hint)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ The type of a function declares its algebra (see :mod:`windrow.core.aggregate`).
 has a columnar form (see :mod:`windrow.functions.columnar`). Nulls are skipped.
 """
 
+from typing import TYPE_CHECKING
+
 from windrow.functions.arg_extremes import arg_max, arg_min
 from windrow.functions.collect import collect
 from windrow.functions.count import count
@@ -11,6 +13,7 @@ from windrow.functions.count_distinct import count_distinct
 from windrow.functions.extremes import max, min
 from windrow.functions.linear_regression import linear_regression
 from windrow.functions.mean import mean
+from windrow.functions.missteps import unknown_function
 from windrow.functions.mode import mode
 from windrow.functions.ohlc import ohlc
 from windrow.functions.polynomial_fit import polynomial_fit
@@ -44,3 +47,8 @@ __all__ = [
     "top_k",
     "var",
 ]
+
+if not TYPE_CHECKING:  # or else every name would be known to type checkers
+
+    def __getattr__(name: str) -> object:
+        raise unknown_function(name, __all__)

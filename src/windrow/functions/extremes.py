@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.core.aggregate import Commutative, Idempotent
 from windrow.core.calls import checks_call
-from windrow.functions.arg_extremes import best_positions
 from windrow.functions.columnar import Int64s, Kept, Values
-from windrow.functions.ordering import are_less, is_less
+from windrow.functions.extreme_positions import extreme_positions
+from windrow.functions.ordering import is_less
 from windrow.functions.reducible import COUNT_AND_MAX, COUNT_AND_MIN, Reducible
 from windrow.functions.types import require_orderable
 
@@ -21,6 +20,7 @@ from windrow.functions.types import require_orderable
 class _Extreme(Commutative[Any, Any, Any], Idempotent[Any, Any, Any], Reducible):
     returns_values_of = 0
     keeps_few = True
+    operation: ClassVar[Literal["min", "max"]]
 
     def result_type(self, *inputs: str) -> str:
         require_orderable(self.name.lower(), inputs[0])
@@ -37,18 +37,15 @@ class _Extreme(Commutative[Any, Any, Any], Idempotent[Any, Any, Any], Reducible)
         return Values.where(counts > 0, extremes)
 
     def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
-        best, found = best_positions(self, columns[0], lo, hi, self._are_better)
+        best, found = extreme_positions(self, columns[0], lo, hi, self.operation)
         return best[found], found.astype(np.int64)
-
-    @abstractmethod
-    def _are_better(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether each value of ``a`` is chosen over that of ``b``."""
 
 
 class Min(_Extreme):
     """The least value."""
 
     reductions = COUNT_AND_MIN
+    operation = "min"
 
     def native(self, *inputs: str) -> str | None:
         return "min({0})"
@@ -56,14 +53,12 @@ class Min(_Extreme):
     def combine(self, a: Any, b: Any) -> Any:
         return b if is_less(b, a) else a
 
-    def _are_better(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
-        return are_less(a, b)
-
 
 class Max(_Extreme):
     """The greatest value."""
 
     reductions = COUNT_AND_MAX
+    operation = "max"
     gives_newest = True
 
     def native(self, *inputs: str) -> str | None:
@@ -71,9 +66,6 @@ class Max(_Extreme):
 
     def combine(self, a: Any, b: Any) -> Any:
         return b if is_less(a, b) else a
-
-    def _are_better(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
-        return are_less(b, a)
 
 
 @checks_call

@@ -7,7 +7,6 @@ from typing import Any
 
 from windrow.core.aggregate import Commutative, Idempotent
 from windrow.core.calls import checks_call
-from windrow.functions.arg_extremes import best_positions
 from windrow.functions.columnar import (
     Columnar,
     Int64s,
@@ -18,8 +17,8 @@ from windrow.functions.columnar import (
     skip_nulls,
     take,
 )
+from windrow.functions.extreme_positions import extreme_positions
 from windrow.functions.extremes import Max, Min
-from windrow.functions.ordering import are_less
 from windrow.functions.position import First, Last, Positioned
 from windrow.functions.ranges import reduce_ranges
 from windrow.functions.types import require_orderable
@@ -81,8 +80,8 @@ class Ohlc(
         (prices,) = columns
         at, first, last = skip_null_positions(prices, lo, hi)
         found = first < last
-        high, _ = best_positions(self, prices, lo, hi, lambda a, b: are_less(b, a))
-        low, _ = best_positions(self, prices, lo, hi, are_less)
+        high, _ = extreme_positions(self, prices, lo, hi, "max")
+        low, _ = extreme_positions(self, prices, lo, hi, "min")
         ends = (take(at, position, found).values for position in (first, last - 1))
         return distinct_positions(found, *ends, high, low)
 

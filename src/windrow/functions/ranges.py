@@ -60,8 +60,12 @@ def reduce_ranges(
     return overlapping_ranges(values, lo, hi, operation)
 
 
-def sum_ranges_with_loss(values: NDArray[Any], lo: Int64s, hi: Int64s) -> Partials:
+def sum_ranges_with_loss(
+    values: NDArray[Any], lo: Int64s, hi: Int64s, lost: NDArray[Any] | None = None
+) -> Partials:
     """The sum of each range of floats, and what rounding has lost of it.
+
+    If the values are rounded sums, ``lost`` is what rounding has lost of each.
 
     >>> sum_ranges_with_loss(np.array([1e16, 1.0]), np.array([0]), np.array([2]))
     (array([1.e+16]), array([1.]))
@@ -69,7 +73,8 @@ def sum_ranges_with_loss(values: NDArray[Any], lo: Int64s, hi: Int64s) -> Partia
     from windrow.kernels.block_scan import scan_sums
     from windrow.kernels.columns import as_column, as_ranges
 
-    return scan_sums(as_column(values), None, *as_ranges(lo, hi, len(values)))
+    of_values = None if lost is None else as_column(lost)
+    return scan_sums(as_column(values), of_values, *as_ranges(lo, hi, len(values)))
 
 
 def combine_ranges(

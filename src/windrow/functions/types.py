@@ -26,7 +26,11 @@ def require_numeric(function: str, *types: str) -> None:
     """Raise if a column does not hold numbers."""
     for type_name in types:
         if not is_numeric(type_name):
-            raise WindrowError(f"{function} takes numeric columns", f"a column of {type_name}")
+            hint = "cast it first, or take another column."
+            if type_name == "void":
+                hint = "nulls, and lists without values, have no type; cast the column to double."
+            got = f"a column of {type_name}"
+            raise WindrowError(f"{function} takes numeric columns", got, hint)
 
 
 def require_orderable(function: str, type_name: str) -> None:

@@ -43,11 +43,10 @@ class Server(ThreadingHTTPServer):
         self.is_local = _is_loopback(host)
         try:
             super().__init__((host, port), _Handler)
-        except (OSError, OverflowError) as error:
-            hint = "port=0 takes any free port."
-            raise WindrowError(
-                f"the monitor cannot listen on {host}:{port}", str(error), hint
-            ) from (None)
+        except (OSError, OverflowError, TypeError) as error:
+            rule = f"the monitor cannot listen on {host}:{port}"
+            hint = "port is a number from 0 to 65535, and 0 takes any free port."
+            raise WindrowError(rule, str(error).rstrip("."), hint) from None
         if not self.is_local:
             _LOG.warning("the monitor listens on %s: whoever reaches it can read it", self.url)
         self._thread = Thread(target=self.serve_forever, args=(0.1,), daemon=True)

@@ -43,7 +43,9 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
         groups = _merge_emitters(groups, _is_emitter)
     is_shared = isinstance(pattern, WinFarm) or (isinstance(pattern, KeyFarm) and pattern.hot)
     is_single = isinstance(inner, WinSeq) and not is_shared
-    return Stages(tuple(groups), numbers_tuples=not is_single)
+    first = nodes[0]
+    is_reduced = isinstance(first, Emitter) and first.route.reduces
+    return Stages(tuple(groups), numbers_tuples=not (is_single or is_reduced))
 
 
 def _without_needless(nodes: list[Node], is_farm: bool) -> list[Node]:
@@ -55,7 +57,8 @@ def _without_needless(nodes: list[Node], is_farm: bool) -> list[Node]:
     kept = list(first)
     for node in inner:
         is_first = not kept or isinstance(kept[-1], Emitter)
-        if isinstance(node, Emitter) and node.route.n == 1 and is_first:
+        is_single = isinstance(node, Emitter) and node.route.n == 1 and not node.route.reduces
+        if is_single and is_first:
             continue
         if isinstance(node, Collector) and node.fan_in == 1:
             continue

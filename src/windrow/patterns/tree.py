@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal, TypeAlias, get_args
 
 from windrow.core.calls import checks_construction
@@ -21,9 +22,13 @@ class Pattern:
     def name(self) -> str:
         return type(self).__name__
 
+    def __repr__(self) -> str:
+        """The shortest call that makes the pattern."""
+        return f"{self.name}({', '.join(_arguments(self))})"
+
 
 @checks_construction
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WinSeq(Pattern):
     """One worker computes every window."""
 
@@ -32,7 +37,7 @@ _ALONE = WinSeq()
 
 
 @checks_construction
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PaneFarm(Pattern):
     """``plq`` workers compute panes of gcd(length, slide), ``wlq`` workers windows over panes."""
 
@@ -47,7 +52,7 @@ class PaneFarm(Pattern):
 
 
 @checks_construction
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WinMapReduce(Pattern):
     """The rows of each window are dealt into ``map`` parts, which ``reduce`` workers combine."""
 
@@ -62,7 +67,7 @@ class WinMapReduce(Pattern):
 
 
 @checks_construction
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KeyFarm(Pattern):
     """Each key belongs to one of ``n`` workers; only ``hot_keys`` are split between windows.
 
@@ -87,14 +92,9 @@ class KeyFarm(Pattern):
         if self.hot is not None:
             _check_hot(self, self.hot)
 
-    def __repr__(self) -> str:
-        said = f"KeyFarm(n={self.n}, inner={self.inner!r}, level={self.level}"
-        split = f", hot_keys={list(self.hot_keys)!r}, hot={self.hot!r}" if self.hot_keys else ""
-        return f"{said}{split})"
-
 
 @checks_construction
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WinFarm(Pattern):
     """Each window belongs to one of ``n`` workers, even among the windows of one key.
 
@@ -121,6 +121,17 @@ class WinFarm(Pattern):
                 f"inner={self.inner!r}",
                 'use workers="active", or another inner pattern.',
             )
+
+
+def _arguments(pattern: Any) -> Iterator[str]:
+    """What a call must name: the degrees, and what is not as it is by default."""
+    for parameter in fields(pattern):
+        value = getattr(pattern, parameter.name)
+        if parameter.default is MISSING or (parameter.name == "inner" and value != _ALONE):
+            yield repr(value)
+        elif value != parameter.default:
+            said = json.dumps(value) if isinstance(value, str) else repr(value)
+            yield f"{parameter.name}={said}"
 
 
 def _hot_keys(keys: object) -> tuple[Any, ...]:

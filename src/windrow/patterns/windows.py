@@ -13,17 +13,14 @@ as there are workers behind them if there are keys, each for some of the keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
-
-import numpy as np
 
 from windrow.core.computation import Decompose
 from windrow.core.models import Axis, MappedWindow, mapped
 from windrow.engine.columns.control import PIECE, RANK, TIME
 from windrow.engine.columns.hot_keys import HotKeys
-from windrow.engine.evaluate.pane_reduction import ReducedToPanes
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.stages.routes import (
     ByHotKey,
@@ -46,7 +43,9 @@ from windrow.engine.workers.reducer import Reducer
 from windrow.engine.workers.rounds import RoundMapper, RoundReducer
 from windrow.engine.workers.worker import Worker
 from windrow.patterns import workers
+from windrow.patterns.farm import Farm
 from windrow.patterns.levels import group
+from windrow.patterns.over_partials import OverPartials
 from windrow.patterns.rules import check_pattern
 from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 from windrow.patterns.workers import Alike
@@ -85,26 +84,11 @@ def hot_keys_of(query: WindowQuery, keys: Iterable[Any]) -> HotKeys:
     return HotKeys.of(rows, {k: query.arrow_type(k) for k in query.keys} if rows else {})
 
 
-@dataclass(frozen=True)
-class _Farm:
-    """The farm around an inner pattern: ``n`` instances, each with a share of the windows.
-
-    The windows of a key are shared by ``outer`` instances, in batches of ``batch``. In a key farm
-    ``outer`` is 1: an instance computes all windows of its keys.
-    """
-
-    n: int = 1
-    outer: int = 1
-    batch: int = 1
-    hot: HotKeys | None = None
-    """The keys whose windows are shared, if not those of all keys."""
-
-    def share(self, instance: int) -> Share:
-        return Share.of(instance % self.outer, self.outer, self.batch, self.hot)
-
-    def whole(self, instance: int) -> Share:
-        """The share of a process that hosts all instances."""
-        return Share(np.ones(self.outer, np.bool_), self.batch)
+def _widened(pattern: PaneFarm | WinMapReduce, n: int) -> Pattern:
+    """The pattern with n times as many workers of windows."""
+    if isinstance(pattern, PaneFarm):
+        return replace(pattern, wlq=n * pattern.wlq)
+    return replace(pattern, reduce=n * pattern.reduce)
 
 
 class _Lowering:
@@ -113,13 +97,18 @@ class _Lowering:
         self.in_one_process, self.are_tasks = place in ("process", "threads"), place == "tasks"
         self.model = query.model
         self.own_axis = own_axis(query.model)
+        self.partials = OverPartials(query, self.are_tasks)
         self.position = self.own_axis or RANK
         """The column from which an emitter computes a tuple's windows."""
         self.keeps_panes = workers.can_keep_panes(query)
         # In one thread nothing is sent, so it is the worker that reduces tuples to panes.
-        is_early = self.keeps_panes and workers.is_told_by_time(query.model)
-        self.reduces_early = is_early and place != "process"
+        self.is_early = self.keeps_panes and workers.is_told_by_time(query.model)
+        self.reduces_early = self.is_early and place != "process"
+        # On streams, rankers, windowers and the workers behind them hold tuples, as checkpoints do.
+        self.deals_partials = self.keeps_panes and place != "stream"
+        self.farms_partials = self.is_early or self.deals_partials
         self.needs_all_rows = workers.needs_all_rows(query)
+        self.skips_panes = self.needs_all_rows and place != "stream"
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
         self.can_be_dealt = workers.can_be_dealt(query)
@@ -130,17 +119,31 @@ class _Lowering:
                 return self._hot_key_farm(pattern, pattern.hot)
             by_key = ByKey(self.query.keys, pattern.n)
             if isinstance(pattern.inner, WinSeq) and self.reduces_early:
-                return self._reduced(by_key, _Farm(pattern.n))
-            inner = self._inner(pattern.inner, _Farm(pattern.n))
+                return self._reduced(by_key, Farm(pattern.n))
+            if not isinstance(pattern.inner, WinSeq) and self.farms_partials:
+                body = self._over_partials(pattern.inner, Farm(pattern.n))
+                first: list[Node] = [self.partials.emitter(by_key)]
+                if not self.is_early:
+                    first = [Emitter(by_key), self.partials.rankers(pattern.n)]
+                return [*first, *body, Collector(pattern.n)]
+            inner = self._inner(pattern.inner, Farm(pattern.n))
             return [Emitter(by_key), *inner, Collector(pattern.n)]
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
+        if isinstance(pattern, WinMapReduce) and self.deals_partials and not self.is_early:
+            decided = self._deciding(pattern.map, Farm(), None, 1, _BATCHES_EACH, pattern.map)
+            return [*decided[0], *self._reduce_parts(pattern, Farm(), decided[1])]
+        if not isinstance(pattern, WinSeq) and self.farms_partials:
+            emit, *body = self._over_partials(pattern, Farm())
+            assert isinstance(emit, Emitter)
+            n = pattern.plq if isinstance(pattern, PaneFarm) else 1
+            return [*self.partials.send(emit.route, n), *body]
         if isinstance(pattern, PaneFarm):
             first, fan_in = self._ranked(pattern.plq, are_paned=True)
-            return [*first, *self._pane_farm(pattern, _Farm(), fan_in)]
+            return [*first, *self._pane_farm(pattern, Farm(), fan_in)]
         if isinstance(pattern, WinSeq) and self.reduces_early:
-            return self._reduced(ByKey(self.query.keys, 1), _Farm())
-        return self._inner(pattern, _Farm())
+            return self._reduced(ByKey(self.query.keys, 1), Farm())
+        return self._inner(pattern, Farm())
 
     def _hot_key_farm(self, pattern: KeyFarm, farm: WinFarm) -> list[Node]:
         """The nodes of a key farm that splits hot keys as the window farm does all keys."""
@@ -152,8 +155,9 @@ class _Lowering:
             given = (query, Geometry.of(self.model, self.own_axis), hot, farm.batch, most)
             make = partial(workers.hot_windower, *given)
             windower = Workers("WinSeq or Windower", make, n, prepares=True)
-            return [emit, windower, *self._execute(executors, n)]
-        split = _Farm(n, n, farm.batch, hot)
+            execute = partial(workers.executor, query, False)
+            return [emit, windower, *self._execute(executors, n, execute)]
+        split = Farm(n, n, farm.batch, hot)
         if self.reduces_early:
             by_window = self._by_window(mapped(self.model).in_panes(), PIECE, split)
             return self._reduced(ByHotKey(hot, by_window), split)
@@ -162,12 +166,10 @@ class _Lowering:
         work = Workers("WinSeq", self._win_seq(self.position, split.share), n)
         return [*first, Emitter(ByHotKey(hot, by_window), fan_in), work, Collector(n)]
 
-    def _reduced(self, route: Route, farm: _Farm) -> list[Node]:
+    def _reduced(self, route: Route, farm: Farm) -> list[Node]:
         """The nodes whose emitters send partials of panes instead of tuples."""
-        query, geometry = self.query, Geometry.over_panes(self.model)
-        emit = Emitter(ReducedToPanes(query, geometry.pane, geometry.origin, TIME, route))
-        make = partial(workers.reduced_win_seq, query, geometry, farm.share)
-        return [emit, Workers("WinSeq", make, farm.n), Collector(farm.n)]
+        make = self.partials.win_seq(farm.share)
+        return [self.partials.emitter(route), Workers("WinSeq", make, farm.n), Collector(farm.n)]
 
     def _win_seq(
         self, axis: str | None, share_of: Callable[[int], Share]
@@ -177,10 +179,10 @@ class _Lowering:
             return partial(workers.paned_win_seq, self.query, geometry, axis, share_of)
         return partial(workers.win_seq, self.query, Geometry.of(self.model, axis), share_of)
 
-    def _by_window(self, model: MappedWindow, position: str, farm: _Farm) -> ByWindow:
+    def _by_window(self, model: MappedWindow, position: str, farm: Farm) -> ByWindow:
         return ByWindow(model, position, self.query.keys, farm.n, farm.batch)
 
-    def _inner(self, pattern: Pattern, farm: _Farm) -> list[Node]:
+    def _inner(self, pattern: Pattern, farm: Farm) -> list[Node]:
         if isinstance(pattern, PaneFarm):
             return [*self._rankers(farm.n, are_paned=True), *self._pane_farm(pattern, farm)]
         if isinstance(pattern, WinMapReduce):
@@ -207,8 +209,13 @@ class _Lowering:
         n, inner = pattern.n, pattern.inner
         if pattern.workers == "agnostic":
             return self._agnostic(pattern)
-        farm = _Farm(n, n, pattern.batch)
+        if self.in_one_process and isinstance(inner, PaneFarm | WinMapReduce):
+            # The instances share tuples, panes and parts: they are one with n times the windows.
+            return [*self.nodes(_widened(inner, n)), Collector(1)]
+        farm = Farm(n, n, pattern.batch)
         by_window = self._by_window(mapped(self.model), self.position, farm)
+        if self.farms_partials:
+            return self._win_farm_over_partials(pattern, farm)
         if self.in_one_process and isinstance(inner, WinSeq):
             host = Workers(f"WinSeq of {n}", self._win_seq(self.position, farm.whole), 1)
             return [
@@ -228,7 +235,28 @@ class _Lowering:
         first, fan_in = self._ranked(n, isinstance(inner, PaneFarm))
         return [*first, Emitter(by_window, fan_in), *body, Collector(n)]
 
-    def _windower(self, axis: str | None, farm: _Farm, batch: int, most: int, parts: int) -> Node:
+    def _win_farm_over_partials(self, pattern: WinFarm, farm: Farm) -> list[Node]:
+        by_window = self._by_window(mapped(self.model).in_panes(), PIECE, farm)
+        if isinstance(pattern.inner, WinSeq) and self.in_one_process:
+            host = Workers(f"WinSeq of {farm.n}", self.partials.win_seq(farm.whole), 1)
+            return [*self.partials.send(ToHost(by_window), 1), host, Collector(1)]
+        body: list[Node] = [Workers("WinSeq", self.partials.win_seq(farm.share), farm.n)]
+        if not isinstance(pattern.inner, WinSeq):
+            body = self._over_partials(pattern.inner, farm)
+        return [*self.partials.send(by_window, farm.n), *body, Collector(farm.n)]
+
+    def _over_partials(self, pattern: Pattern, farm: Farm) -> list[Node]:
+        """The nodes of a pane farm or of map-reduce whose tuples an emitter has reduced."""
+        if isinstance(pattern, WinMapReduce) and not self.is_early:
+            windower = self.partials.windower(farm, 1, _BATCHES_EACH, pattern.map)
+            parts = self._reduce_parts(pattern, farm)
+            return [Emitter(ByKey(self.query.keys, 1)), windower, *parts]
+        if isinstance(pattern, WinMapReduce):
+            return [*self.partials.mappers(pattern.map, farm), *self._reduce(pattern, farm)]
+        assert isinstance(pattern, PaneFarm)
+        return self.partials.pane_farm(pattern, farm)
+
+    def _windower(self, axis: str | None, farm: Farm, batch: int, most: int, parts: int) -> Node:
         """One windower per instance; it sends what fires at once in ``most`` batches at most."""
         geometry = Geometry.of(self.model, axis)
         given = (self.query, geometry, farm.share, batch, most, parts)
@@ -242,25 +270,30 @@ class _Lowering:
             n, parts = self._instances(n, inner), 1 if self.needs_all_rows else inner.map
             most = max(n, _BATCHES_EACH * pattern.n)
             first, fan_in = self._deciding(
-                pattern.n, _Farm(), self.own_axis, pattern.batch, most, parts
+                pattern.n, Farm(), self.own_axis, pattern.batch, most, parts
             )
-            body = self._reduce_parts(inner, _Farm(n))
+            body = self._reduce_parts(inner, Farm(n))
             return [*first, Emitter(InTurn(n), fan_in), *body, Collector(n)]
         most = self._most(n)
-        first, fan_in = self._deciding(n, _Farm(), self.own_axis, pattern.batch, most, 1)
-        return [*first, *self._execute(self._executors(n), fan_in)]
+        first, fan_in = self._deciding(n, Farm(), self.own_axis, pattern.batch, most, 1)
+        execute = self._executor(are_parts=False)
+        return [*first, *self._execute(self._executors(n), fan_in, execute)]
 
     def _deciding(
-        self, n: int, farm: _Farm, axis: str | None, batch: int, most: int, parts: int
+        self, n: int, farm: Farm, axis: str | None, batch: int, most: int, parts: int
     ) -> tuple[list[Node], int]:
         """Windowers, and how many of them send to one emitter.
 
         There is one per instance. Over bounded rows with keys, a single instance has n of them,
         each for some of the keys.
         """
-        if farm.n > 1 or n == 1 or not self.are_tasks or not self.query.keys:
+        are_shared = farm.n == 1 and n > 1 and self.are_tasks and bool(self.query.keys)
+        if self.deals_partials:
+            n = n if are_shared else 1
+            return self.partials.windowers(n, batch, most, parts), n
+        if not are_shared:
             return [self._windower(axis, farm, batch, most, parts)], 1
-        windower = self._windower(axis, _Farm(n), batch, most, parts)
+        windower = self._windower(axis, Farm(n), batch, most, parts)
         return [Emitter(ByKey(self.query.keys, n)), windower], n
 
     def _instances(self, n: int, inner: WinMapReduce) -> int:
@@ -276,13 +309,19 @@ class _Lowering:
         """In how many batches, at most, what fires at once is sent to n agnostic workers."""
         return self._executors(n) if self.are_tasks else _BATCHES_EACH * n
 
-    def _execute(self, n: int, windowers: int) -> list[Node]:
+    def _executor(self, are_parts: bool) -> Callable[[int], Worker]:
+        """A factory of executors of windows, or of parts of windows, that a windower has sent."""
+        make = workers.executor_over_panes if self.deals_partials else workers.executor
+        return partial(make, self.query, are_parts)
+
+    def _execute(self, n: int, windowers: int, make: Callable[[int], Worker]) -> list[Node]:
         """Executors of the windows that some windowers decide."""
-        make = partial(workers.executor, self.query, False)
         execute = Workers("Executor", make, n, holds_state=False)
         return [Emitter(InTurn(n), windowers), execute, Collector(n)]
 
-    def _pane_farm(self, pattern: PaneFarm, farm: _Farm, fan_in: int = 1) -> list[Node]:
+    def _pane_farm(self, pattern: PaneFarm, farm: Farm, fan_in: int = 1) -> list[Node]:
+        if self.skips_panes:
+            return self._windows_of_rows(pattern.wlq, farm, "WLQ", fan_in)
         query, model, keys = self.query, mapped(self.model), self.query.keys
         panes = FarmPanes.of(model, farm.outer, farm.batch)
         emit_panes = ByPane(panes, self.position, keys, pattern.plq)
@@ -300,7 +339,7 @@ class _Lowering:
             Collector(pattern.wlq),
         ]
 
-    def _map_reduce(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
+    def _map_reduce(self, pattern: WinMapReduce, farm: Farm, axis: str | None) -> list[Node]:
         if self.needs_all_rows:
             return self._reduce_rows(pattern, farm, axis)
         if not self.can_be_dealt:
@@ -314,25 +353,28 @@ class _Lowering:
             *self._reduce(pattern, farm),
         ]
 
-    def _reduce_rows(self, pattern: WinMapReduce, farm: _Farm, axis: str | None) -> list[Node]:
+    def _reduce_rows(self, pattern: WinMapReduce, farm: Farm, axis: str | None) -> list[Node]:
         """REDUCE alone: the partials of MAP would be the tuples themselves, once per window."""
         if not workers.is_told_by_time(self.model):
             most = _BATCHES_EACH * pattern.reduce
             first, fan_in = self._deciding(pattern.reduce, farm, axis, 1, most, 1)
             return [*first, *self._reduce_parts(pattern, farm, fan_in)]
-        n, keys, model = pattern.reduce, self.query.keys, mapped(self.model)
-        geometry = Geometry.of(self.model, TIME)
+        return self._windows_of_rows(pattern.reduce, farm, "REDUCE")
+
+    def _windows_of_rows(self, n: int, farm: Farm, name: str, fan_in: int = 1) -> list[Node]:
+        """Workers of whole windows, n per instance, where pieces would send all their tuples."""
+        # In one process they would hold the same tuples, once each.
+        n = 1 if self.in_one_process else n
+        keys, model, position = self.query.keys, mapped(self.model), self.position
+        geometry = Geometry.of(self.model, position)
         make = partial(workers.row_reducer, self.query, geometry, farm.outer, farm.batch, n)
-        return [
-            Emitter(ByWindow(model, TIME, keys, n, farm.batch, farm.outer)),
-            Workers("REDUCE", make, farm.n * n),
-            Collector(n),
-        ]
+        emit = Emitter(ByWindow(model, position, keys, n, farm.batch, farm.outer), fan_in)
+        return [emit, Workers(name, make, farm.n * n), Collector(n)]
 
     def _by_part(self, pattern: WinMapReduce) -> ByPart:
         return ByPart(pattern.map, self.query.computation.is_order_sensitive)
 
-    def _reduce_parts(self, pattern: WinMapReduce, farm: _Farm, fan_in: int = 1) -> list[Node]:
+    def _reduce_parts(self, pattern: WinMapReduce, farm: Farm, fan_in: int = 1) -> list[Node]:
         """MAP over parts of windows that windowers have decided, then REDUCE; once per round."""
         query, n_map = self.query, farm.n * pattern.map
         if self.needs_all_rows:
@@ -340,8 +382,7 @@ class _Lowering:
             reduce = Workers("REDUCE", make, farm.n * pattern.reduce, holds_state=False)
             return [Emitter(InTurn(pattern.reduce), fan_in), reduce, Collector(pattern.reduce)]
         if self.n_rounds == 1:
-            make = partial(workers.executor, query, True)
-            executor = Workers("MAP", make, n_map, holds_state=False)
+            executor = Workers("MAP", self._executor(are_parts=True), n_map, holds_state=False)
             emit = Emitter(self._by_part(pattern), fan_in)
             return [emit, executor, *self._reduce(pattern, farm)]
         nodes: list[Node] = []
@@ -359,7 +400,7 @@ class _Lowering:
             nodes += [Collector(pattern.map), emit, reduce, Collector(pattern.reduce)]
         return [*nodes, *self._reduce(pattern, farm)]
 
-    def _reduce(self, pattern: WinMapReduce, farm: _Farm) -> list[Node]:
+    def _reduce(self, pattern: WinMapReduce, farm: Farm) -> list[Node]:
         route = ByPiece(self.query.keys, pattern.reduce, farm.outer)
         reducer = Alike(Reducer, (self.query,))
         return [

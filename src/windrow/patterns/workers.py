@@ -16,7 +16,7 @@ from windrow.core.computation import Aggregation, Decompose
 from windrow.core.models import Axis, Context, WindowModel
 from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
 from windrow.engine.columns.hot_keys import HotKeys
-from windrow.engine.evaluate.evaluators import PiecesOfWindows, WindowsOfPieces
+from windrow.engine.evaluate.evaluators import MergedPieces, PiecesOfWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.rounds import whole_windows
 from windrow.engine.window_query import WindowQuery
@@ -26,7 +26,8 @@ from windrow.engine.workers.agnostic import Executor, HotWindower, WindowerWorke
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.mapper import Mapper
 from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
-from windrow.engine.workers.paned_win_seq import PanedWinSeq, ReducedWinSeq
+from windrow.engine.workers.paned_win_seq import PanedWinSeq
+from windrow.engine.workers.reduced import PaneMapper, PaneMerger, PieceWindower, ReducedWinSeq
 from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.engine.workers.worker import Worker
 
@@ -52,7 +53,13 @@ def win_seq(query: WindowQuery, geometry: Geometry, share_of: ShareOf, index: in
 def paned_win_seq(
     query: WindowQuery, geometry: Geometry, axis: str | None, share_of: ShareOf, index: int
 ) -> Worker:
-    return PanedWinSeq(query, geometry, axis, partial_columns(query), share_of(index))
+    evaluator, columns = WindowsOfPieces(query), partial_columns(query)
+    return PanedWinSeq(query, geometry, axis, evaluator, columns, share_of(index))
+
+
+def pane_ranker(query: WindowQuery, geometry: Geometry, index: int) -> Worker:
+    columns = partial_columns(query)
+    return PanedWinSeq(query, geometry, None, MergedPieces(query), columns, Share())
 
 
 def reduced_win_seq(
@@ -75,6 +82,19 @@ def windower(
     return WindowerWorker(query, geometry, columns, share_of(index), batch, most, parts)
 
 
+def piece_windower(
+    query: WindowQuery,
+    geometry: Geometry,
+    share_of: ShareOf,
+    batch: int,
+    most: int,
+    parts: int,
+    index: int,
+) -> Worker:
+    columns = partial_columns(query)
+    return PieceWindower(query, geometry, columns, share_of(index), batch, most, parts)
+
+
 def hot_windower(
     query: WindowQuery, geometry: Geometry, hot: HotKeys, batch: int, most: int, index: int
 ) -> Worker:
@@ -84,6 +104,10 @@ def hot_windower(
 
 def executor(query: WindowQuery, are_parts: bool, index: int) -> Worker:
     return Executor(query, PiecesOfWindows(query, [RANK]) if are_parts else whole_windows(query))
+
+
+def executor_over_panes(query: WindowQuery, are_parts: bool, index: int) -> Worker:
+    return Executor(query, MergedPieces(query) if are_parts else WindowsOfPieces(query))
 
 
 def mapper(
@@ -110,6 +134,33 @@ def pane_level(
     return PaneLevelWorker(query, geometry, evaluator, columns, outer, panes, instance)
 
 
+def pane_mapper(
+    query: WindowQuery,
+    geometry: Geometry,
+    of_tuples: Geometry,
+    share_of: ShareOf,
+    parts: int,
+    index: int,
+) -> Worker:
+    instance, part = divmod(index, parts)
+    older = partial(mapper, query, of_tuples, share_of, parts, index)
+    given = (MergedPieces(query), partial_columns(query), share_of(instance), part, older)
+    return PaneMapper(query, geometry, *given)
+
+
+def pane_merger(
+    query: WindowQuery,
+    geometry: Geometry,
+    of_tuples: Geometry,
+    panes: FarmPanes,
+    share_of: ShareOf,
+    plq: int,
+    index: int,
+) -> Worker:
+    older = partial(pane_level, query, of_tuples, panes, share_of, plq, index)
+    return PaneMerger(query, geometry, older)
+
+
 def window_level(
     query: WindowQuery, geometry: Geometry, outer: int, batch: int, wlq: int, index: int
 ) -> Worker:
@@ -122,6 +173,13 @@ def row_reducer(
 ) -> Worker:
     share_of = partial(_inner_share, outer, batch, reduce)
     return win_seq(query, geometry, share_of, index)
+
+
+def reduced_window_level(
+    query: WindowQuery, geometry: Geometry, outer: int, batch: int, wlq: int, index: int
+) -> Worker:
+    share_of = partial(_inner_share, outer, batch, wlq)
+    return reduced_win_seq(query, geometry, share_of, index)
 
 
 def _inner_share(outer: int, batch: int, n: int, index: int) -> Share:

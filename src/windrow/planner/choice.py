@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from windrow.core.computation import Aggregation
 from windrow.core.models import Context
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.window_query import WindowQuery
+from windrow.functions.columnar import Columnar
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
-from windrow.patterns.workers import needs_all_rows
+from windrow.patterns.workers import can_keep_panes, is_told_by_time, needs_all_rows
 from windrow.planner.constants import Constants
 from windrow.planner.load import load_of
 from windrow.planner.plans import Native, Plan, Resources, plans_for
@@ -118,17 +120,23 @@ def by_rules(query: WindowQuery, resources: Resources) -> Choice:
     if resources.is_stream and not query.keys and not _has_small_partials(query):
         why = "no keys, and the function needs whole windows: executors without state compute them"
         return Choice(WinFarm(resources.cores, workers="agnostic"), why)
-    pattern, why = _pattern_by_rules(query, resources.workers)
+    pattern, why = _pattern_by_rules(query, resources.workers, is_stream=resources.is_stream)
     # Rows that tasks read themselves are in Python already.
     return Choice(pattern, why, None if resources.reads_files else resources.native)
 
 
-def _pattern_by_rules(query: WindowQuery, n: int) -> tuple[Pattern, str]:
+def _pattern_by_rules(query: WindowQuery, n: int, *, is_stream: bool) -> tuple[Pattern, str]:
     if n == 1:
         return WinSeq(), "there is one core"
     if query.keys:
         return KeyFarm(n), "there are keys, which are independent of each other"
     model = query.model
+    if can_keep_panes(query) and is_told_by_time(model):
+        why = "no keys: rows become partials of panes as they come, and workers share the windows"
+        return WinFarm(n), why
+    if not is_told_by_time(model) and (can_keep_panes(query) if is_stream else _is_built_in(query)):
+        why = "no keys, and to put all rows in one order takes longer than to compute the windows"
+        return WinSeq(), why
     if _has_small_partials(query):
         if model.pane_length is not None and model.shares_tuples:
             why = "no keys, and windows overlap: they share the results of panes"
@@ -140,6 +148,14 @@ def _pattern_by_rules(query: WindowQuery, n: int) -> tuple[Pattern, str]:
         return WinFarm(n), why
     why = "no keys, the function needs whole windows, and a windower must determine them"
     return WinFarm(n, workers="agnostic"), why
+
+
+def _is_built_in(query: WindowQuery) -> bool:
+    """Whether all functions are the library's."""
+    computation = query.computation
+    if not isinstance(computation, Aggregation):
+        return False
+    return all(isinstance(f, Columnar) for f in computation.functions.values())
 
 
 def _has_small_partials(query: WindowQuery) -> bool:

@@ -4,55 +4,57 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+USUAL_WIDTH = 40.0
+"""The bytes of the rows that constants are for: a key, a time and a number, with their control."""
+
 
 @dataclass(frozen=True)
 class Constants:
     """Times of one core, in microseconds.
 
-    The defaults come from CPU times with PySpark 4.3 on two busy cores of one server: those of the
-    engine in process, those of Spark from jobs with and without the step. ``hand_over`` is between
-    its CPU time (0.22) and its share of a job's time (0.9); ``piece`` and ``window`` were measured
-    only together. ``state`` and ``stage`` are estimates, and ``call`` and ``fold`` are what small
-    functions cost. ``windrow calibrate`` measures all of them on a machine.
+    The defaults are for PySpark 4.3 on one server. Those of the engine were measured in process;
+    those of Spark were fitted to the times that the plans of ``bench_planner`` take on two cores.
+    That tells ``exchange``, ``keep`` and ``hand_over`` together better than each of them. ``state``
+    is an estimate. ``windrow calibrate`` measures all of them on a machine.
     """
 
-    hand_over: float = 0.4
-    """A row with four columns from the JVM to Python."""
+    hand_over: float = 0.3
+    """A row from the JVM to Python."""
     read: float = 0.12
     """A row that a task reads from a Parquet file itself."""
-    exchange: float = 0.15
+    exchange: float = 0.06
     """A row that an emitter routes and packs, Spark shuffles, and a worker unpacks."""
-    keep: float = 0.15
+    keep: float = 0.1
     """A row that a worker sorts into the window buffer of its key."""
     reduce: float = 0.03
     """A row that is added to the partials of its pane."""
     piece: float = 0.35
     """A partial of a pane or of a part of a window: made, sent or merged."""
-    window: float = 0.45
+    window: float = 0.36
     """A window that fires, with a built-in function, and its result on the way back to Spark."""
-    call: float = 8.0
-    """A window of which a user's function is called."""
+    call: float = 2.0
+    """A call of a user's function for a window, beside the function itself."""
     fold: float = 2.0
     """A row of a window that goes through a user's ``update``, or through ``lift``."""
-    of_few: float = 0.1
+    of_few: float = 0.06
     """A row for a function whose partials are small, such as a variance, beside keeping it."""
-    of_all: float = 0.15
+    of_all: float = 0.07
     """A row for a function that needs all rows, such as a median, beside keeping it."""
-    native_row: float = 0.08
+    native_row: float = 0.03
     """A row that Spark's own aggregation takes in."""
     native_read: float = 0.05
     """A row that Spark's own reader reads from a Parquet file for it."""
-    native_group: float = 1.25
+    native_group: float = 1.2
     """A group of that aggregation: shuffled, merged and, if it is a pane, handed over."""
     pair: float = 0.004
     """T_on: a pair of rows that a join's predicate is evaluated on."""
     state: float = 0.2
     """A row or a partial that a worker on a stream writes to its state."""
-    job: float = 400_000
+    job: float = 220_000
     """A query over bounded input, whatever its plan: Spark plans it and starts its first tasks."""
-    stage: float = 50_000
+    stage: float = 25_000
     """A stage of tasks: it is scheduled, and its Python workers are set to work."""
-    task: float = 100_000
+    task: float = 35_000
     """A task of a stage."""
     batch: float = 300_000
     """A stateful stage in one micro-batch."""

@@ -56,12 +56,38 @@ def partition_imbalance(n: int, keys: float, p_max: float) -> float:
 def makespan(work: float, share: float, n: int, cores: int) -> float:
     """How long n workers take on some cores, if the busiest one has this share of the work.
 
-    No schedule is shorter than the busiest worker, or than all work spread over all cores.
+    No schedule is shorter than the busiest worker, or than all work spread over all cores. Of more
+    workers than cores, the busiest one begins when its turn comes: on average, when half of the
+    others are done.
 
-    >>> makespan(8.0, 0.25, 4, 2), makespan(8.0, 0.75, 4, 2)
-    (4.0, 6.0)
+    >>> makespan(8.0, 0.25, 2, 2), makespan(8.0, 0.75, 2, 2), makespan(8.0, 1.0, 1, 2)
+    (4.0, 6.0, 8.0)
+    >>> round(makespan(8.0, 0.6, 8, 2), 2)
+    5.6
     """
-    return work * max(share, 1 / min(n, cores))
+    if n <= cores:
+        return work * max(share, 1 / n)
+    rounds = math.ceil(n / cores)
+    even = max(1 / cores, rounds * min(share, (1 - share) / (n - 1)))
+    others = (1 - share) / cores
+    if others <= 0:
+        return work
+    # It ends at share + turn * others; turns up to this one do not delay the last task.
+    turn = min(max((even - share) / others, 0.0), 1.0)
+    late = 1 - turn
+    return work * (turn * even + late * share + others * (1 - turn**2) / 2)
+
+
+def share_of_partition(n: int, share: float, partitions: int) -> float:
+    """The share of the work of the busiest partition, if n workers are spread over fewer of them.
+
+    ``share`` is that of the busiest worker, which has the work of its neighbours beside it.
+
+    >>> share_of_partition(8, 0.125, 2), share_of_partition(8, 1.0, 2)
+    (0.5, 1.0)
+    """
+    neighbours = math.ceil(n / partitions) - 1
+    return share + neighbours * (1 - share) / (n - 1)
 
 
 def pane_gain(panes_per_window: float, t_g: float, t_h: float) -> float:
@@ -96,6 +122,24 @@ def windows_share(n: int, windows: float) -> float:
     (0.25, 1.0)
     """
     return min(1.0, math.ceil(windows / n) / max(1.0, windows)) if windows < 64 * n else 1 / n
+
+
+def farm_share(n: int, keys: float, p_max: float, batches: float) -> float:
+    """The share of the work that the busiest of n workers of a window farm gets.
+
+    The windows of a key are dealt in turn, in batches, from the worker on that its hash names. Keys
+    with one batch are hashed, as in a key farm; the more batches the most frequent key has, the
+    more evenly it is spread.
+
+    >>> farm_share(2, 1, 1.0, 1), farm_share(2, 1, 1.0, 4), farm_share(2, 1000, 0.5, 1000)
+    (1.0, 0.5, 0.5)
+    >>> round(farm_share(2, 1e9, 0.5, 1), 2), round(farm_share(2, 1e9, 0.5, 3), 2)
+    (0.75, 0.58)
+    """
+    if n == 1:
+        return 1.0
+    hashed = largest_share(n, keys, p_max) - 1 / n
+    return 1 / n + hashed * (windows_share(n, batches) - 1 / n) / (1 - 1 / n)
 
 
 def rows_sent_per_window(rows: float, rows_apart: float, batch: float = 1) -> float:

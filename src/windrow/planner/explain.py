@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from windrow.core.computation import Aggregation
+from windrow.engine.evaluate.calling import name_of
 from windrow.engine.stages.nodes import Stages
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
@@ -40,4 +41,6 @@ def function_of(query: WindowQuery) -> str:
     computation = query.computation
     if isinstance(computation, Aggregation):
         return ", ".join(f"{name}={f!r}" for name, f in computation.functions.items())
-    return type(computation).__name__.lower()
+    step = type(computation).__name__.lower()
+    function = getattr(computation, "function", getattr(computation, "update", None))
+    return step if function is None else f"{step}({name_of(function)})"

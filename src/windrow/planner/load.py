@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from windrow.core.computation import Aggregation, Apply, Fold
+from windrow.core.models import WindowModel
 from windrow.core.statistics import Statistics
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
@@ -25,6 +26,12 @@ _CONTROL = 16.0
 _WIDTH, _OF_ANY_LENGTH = 8.0, 32.0
 _NARROW = {"boolean": 1.0, "tinyint": 1.0, "smallint": 2.0, "int": 4.0, "float": 4.0, "date": 4.0}
 _WIDE = frozenset(["bigint", "double", "timestamp", "timestamp_ntz"])
+_SLIDE = 1_000_000
+"""The microseconds between windows that have no panes."""
+_LEAST_RATE, _GREATEST_RATE = 1e-12, 1e15
+"""Rows per second: beyond these, numbers of windows would have no meaning."""
+FUNCTION = 6.0
+"""The microseconds that a user's function takes per window if nothing is known about it."""
 ROWS_PER_WINDOW = 100.0
 """The rows of a window where nothing is known about it."""
 ROWS_APART = 10.0
@@ -40,6 +47,8 @@ class Load:
     skew: float
     """p_max, the share of the most frequent key."""
     windows: float
+    windows_of_hot_key: float
+    """Those of the most frequent key: as its rows, or, if time tells them, as those of any key."""
     rows_per_window: float
     rows_apart: float
     """Rows of a key between the starts of two windows."""
@@ -93,14 +102,22 @@ def load_of(
     rate = statistics.rate
     if rate is None:
         # As if panes had some rows each.
-        rate = ROWS_APART * keys / (pane_length or 1_000_000) * 1e6
+        rate = ROWS_APART * keys / (pane_length or _SLIDE) * 1e6
+    rate = min(max(rate, _LEAST_RATE), _GREATEST_RATE)
     rows = float(statistics.rows or ROWS)
     if is_stream:
         rows = max(1.0, rate * BATCH_SECONDS)
     per_key = rate / 1e6 / keys
-    expected = model.expected_rows(per_key)
-    rows_per_window, rows_apart = expected or (ROWS_PER_WINDOW, ROWS_APART)
-    filled = share_of_filled(rows_per_window)
+    rows_per_window, rows_apart = _rows_of_windows(
+        model, per_key, is_known=statistics.rate is not None
+    )
+    if not is_stream:
+        # No window has more rows than its key.
+        most = max(1.0, rows / keys)
+        rows_per_window = min(rows_per_window, most)
+        rows_apart = rows_apart if model.shares_tuples else min(rows_apart, most)
+    # Others begin or end with a row.
+    filled = share_of_filled(rows_per_window) if is_told_by_time(model) else 1.0
     windows = rows / rows_apart * filled
     rows_per_pane = rows_apart
     panes_per_window = max(1.0, rows_per_window / rows_apart)
@@ -115,6 +132,7 @@ def load_of(
         keys=keys,
         skew=skew,
         windows=windows,
+        windows_of_hot_key=windows * (skew if model.ranks_tuples else 1 / keys),
         rows_per_window=rows_per_window / filled,
         rows_apart=rows_apart / filled,
         panes=panes,
@@ -129,6 +147,16 @@ def load_of(
         partial_bytes=_CONTROL + _WIDTH * (1 + _functions(query)),
         hot_keys=hot_keys,
     )
+
+
+def _rows_of_windows(model: WindowModel, per_key: float, *, is_known: bool) -> tuple[float, float]:
+    """The rows of a window and those between two, if a key has so many rows per microsecond."""
+    usual = ROWS_APART * model.overlap if model.overlap else ROWS_PER_WINDOW
+    expected = model.expected_rows(per_key) or (usual, ROWS_APART)
+    if model.are_bursts:
+        rows = max(ROWS_APART, expected[0]) if is_known else ROWS_APART
+        return rows, rows
+    return expected
 
 
 def _width(kind: str) -> float:
@@ -153,8 +181,8 @@ def _function_costs(
         per_row = 0.0 if can_keep_panes(query) else per_row + constants.fold * len(own)
         return per_row, statistics.cost or 0.0
     if statistics.cost is not None:
-        return 0.0, statistics.cost
+        return 0.0, statistics.cost + constants.call
     if isinstance(computation, Fold):
         return 0.0, constants.fold * rows_per_window
     calls = 1 if isinstance(computation, Apply) else 2
-    return 0.0, constants.call * calls
+    return 0.0, (FUNCTION + constants.call) * calls

@@ -5,20 +5,23 @@ Spark runs one stage after the other. Each has its total work and the share of i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windrow.core.computation import Decompose
 from windrow.core.models import Axis
 from windrow.engine.window_query import WindowQuery
-from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
+from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
 from windrow.patterns.windows import TASKS_EACH
 from windrow.patterns.workers import can_be_dealt, is_told_by_time
+from windrow.planner.constants import USUAL_WIDTH, Constants
 from windrow.planner.cost import (
+    farm_share,
     key_share,
     largest_share,
     makespan,
     pane_gain,
     rows_sent_per_window,
+    share_of_partition,
     windows_share,
 )
 from windrow.planner.load import Load
@@ -45,14 +48,23 @@ class Phase:
     def time(self, resources: Resources) -> float:
         """How long it takes, in microseconds."""
         constants, cores = resources.constants, resources.cores
-        working = makespan(self.work, self.share, self.n, cores)
-        if not self.is_exchanged:
-            return working
         # The state of a stream is in about as many partitions as there are cores.
         is_stored = resources.is_stream and self.holds_state
-        tasks = min(self.n, cores) if is_stored else self.n
-        fixed = constants.stage + constants.task * tasks / cores
+        n, share = self.n, self.share
+        if is_stored and n > cores:
+            n, share = cores, share_of_partition(n, share, cores)
+        working = makespan(self.work, share, n, cores)
+        if not self.is_exchanged:
+            return working
+        fixed = constants.stage + constants.task * n / cores
         return fixed + (constants.batch if is_stored else 0.0) + working
+
+
+def for_rows_of(constants: Constants, width: float) -> Constants:
+    """The constants for rows of so many bytes: what moves a row takes longer if it is wide."""
+    times = width / USUAL_WIDTH
+    moving = ("hand_over", "read", "exchange", "keep", "state", "native_read")
+    return replace(constants, **{name: getattr(constants, name) * times for name in moving})
 
 
 class Phases:
@@ -60,7 +72,7 @@ class Phases:
 
     def __init__(self, query: WindowQuery, load: Load, resources: Resources) -> None:
         self.query, self.load, self.resources = query, load, resources
-        self.constants = resources.constants
+        self.constants = for_rows_of(resources.constants, load.row_bytes)
 
     def of(self, plan: Plan) -> list[Phase]:
         """The phases of the plan, in order."""
@@ -74,7 +86,10 @@ class Phases:
         if isinstance(pattern, KeyFarm):
             share = largest_share(pattern.n, self.load.keys, self.load.skew)
             return self._inner(pattern.inner, pattern.n, share)
-        return self._inner(pattern, 1, 1.0)
+        rankers = 0
+        if isinstance(pattern, PaneFarm | WinMapReduce):
+            rankers = pattern.plq if isinstance(pattern, PaneFarm) else pattern.map
+        return self._inner(pattern, 1, 1.0, rankers)
 
     def _intake(self, sent: float) -> Phase:
         """Rows come to Python and are sent; partials of panes in their place if that is less."""
@@ -108,10 +123,15 @@ class Phases:
         work = groups * (c.hand_over + c.piece) + load.windows * c.window
         return [first, Phase("compute windows over panes", work, n, share)]
 
-    def _inner(self, pattern: Pattern, n: int, share: float) -> list[Phase]:
-        """A pattern in each of n instances, of which the busiest has this share of the rows."""
+    def _inner(self, pattern: Pattern, n: int, share: float, rankers: int = 0) -> list[Phase]:
+        """A pattern in each of n instances, of which the busiest has this share of the rows.
+
+        If rows are ranked, there are so many rankers; by default one per instance.
+        """
+        if self._sends_partials() and isinstance(pattern, PaneFarm | WinMapReduce):
+            return self._reduced(pattern, n, share, self.load.panes, rankers or n)
         if isinstance(pattern, PaneFarm):
-            return self._pane_farm(pattern, n, share, self.load.rows)
+            return self._pane_farm(pattern, n, share, self.load.rows, rankers or n)
         if isinstance(pattern, WinMapReduce):
             return self._map_reduce(pattern, n, share, self.load.rows)
         c, load = self.constants, self.load
@@ -148,18 +168,16 @@ class Phases:
 
     def _win_farm(self, pattern: WinFarm) -> list[Phase]:
         c, load, n = self.constants, self.load, pattern.n
-        share = windows_share(n, load.windows / pattern.batch)
-        results = load.windows * (c.window + load.per_window)
         if pattern.workers == "agnostic":
             return self._agnostic(pattern)
+        batches = load.windows_of_hot_key / pattern.batch
+        share = farm_share(n, load.keys, load.skew, batches)
+        if self._sends_partials():
+            return self._reduced(pattern.inner, n, share, load.panes_sent_to(n, pattern.batch), n)
+        results = load.windows * (c.window + load.per_window)
         if isinstance(pattern.inner, PaneFarm):
             sent = load.sent_to(n, pattern.batch)
-            return self._pane_farm(pattern.inner, n, share, sent)
-        if isinstance(pattern.inner, WinSeq) and load.reduces_early:
-            sent = load.panes_sent_to(n, pattern.batch)
-            work = sent * c.piece + results + self._state(sent)
-            computing = Phase("compute windows over panes", work, n, share)
-            return [self._reducing_intake(sent), computing]
+            return self._pane_farm(pattern.inner, n, share, sent, n)
         sent = load.sent_to(n, pattern.batch)
         rankers = self._rankers(n, sent)
         if isinstance(pattern.inner, WinMapReduce):
@@ -191,6 +209,11 @@ class Phases:
             self._intake(load.rows),
             Phase("decide all windows", deciding, windowers, share),
         ]
+        if load.keeps_panes and not self.resources.is_stream:
+            sent = load.windows * load.panes_per_window
+            deciding = (load.panes + sent) * c.piece
+            decide = Phase("decide all windows", deciding, windowers, share)
+            first = [*self._partials(load.panes, windowers), decide]
         if isinstance(pattern.inner, WinMapReduce):
             inner = pattern.inner
             width = inner.reduce if load.needs_all_rows else inner.map
@@ -246,9 +269,62 @@ class Phases:
             Phase("compute windows of hot keys", work, executors, share, holds_state=False),
         ]
 
-    def _pane_farm(self, pattern: PaneFarm, n: int, share: float, rows: float) -> list[Phase]:
+    def _sends_partials(self) -> bool:
+        """Whether tuples are reduced to partials of panes before they are sent, whatever runs."""
+        is_dealt = self.load.keeps_panes and not self.resources.is_stream
+        return self.load.reduces_early or is_dealt
+
+    def _partials(self, sent: float, rankers: int) -> list[Phase]:
+        """Rows become partials of panes, which are sent, at once or as they are ranked."""
+        c, load = self.constants, self.load
+        if load.reduces_early:
+            return [self._reducing_intake(sent)]
+        n = rankers if self.query.keys else 1
+        work = load.rows * (c.exchange + c.reduce) + sent * c.piece
+        busiest = largest_share(n, load.keys, load.skew)
+        ranker = Phase("rank all rows and add them to panes", work, n, busiest)
+        return [self._intake(load.rows), ranker]
+
+    def _reduced(
+        self, pattern: Pattern, n: int, share: float, sent: float, rankers: int
+    ) -> list[Phase]:
+        """A pattern of which n instances get so many partials of panes in all."""
+        c, load = self.constants, self.load
+        results = load.windows * (c.window + load.per_window)
+        first = self._partials(sent, rankers)
+        if isinstance(pattern, PaneFarm):
+            plq, wlq = pattern.plq, pattern.wlq
+            of_panes, of_windows = windows_share(plq, load.panes), windows_share(wlq, load.windows)
+            merging, taken = sent * c.piece, sent / load.panes * load.panes_sent_to(wlq)
+            computing = taken * c.piece + results + self._state(taken)
+            return [
+                *first,
+                Phase("merge panes", merging, n * plq, share * of_panes),
+                Phase("compute windows over panes", computing, n * wlq, share * of_windows),
+            ]
+        if isinstance(pattern, WinMapReduce) and load.reduces_early:
+            held = sent * c.piece + self._state(sent)
+            return [*first, *self._parts(pattern, n, share, 0.0, held)]
+        if isinstance(pattern, WinMapReduce):
+            pieces, windowers = load.windows * load.panes_per_window, first[-1].n
+            windowers = max(n, windowers) if n > 1 else windowers
+            deciding = Phase("decide all windows", (sent + pieces) * c.piece, windowers, share)
+            return [*first, deciding, *self._parts(pattern, n, share, pieces)]
+        work = sent * c.piece + results + self._state(sent)
+        return [*first, Phase("compute windows over panes", work, n, share)]
+
+    def _pane_farm(
+        self, pattern: PaneFarm, n: int, share: float, rows: float, n_rankers: int
+    ) -> list[Phase]:
         c, load = self.constants, self.load
         copies = rows / load.rows
+        if load.needs_all_rows and not self.resources.is_stream:
+            sent = load.sent_to(pattern.wlq) * copies
+            rankers = self._rankers(n_rankers, sent, are_paned=True)
+            work = self._held(sent) + load.windows * (c.window + load.per_window)
+            of_windows = share * windows_share(pattern.wlq, load.windows)
+            computing = Phase("compute windows", work, n * pattern.wlq, of_windows)
+            return [self._intake(rows if rankers else sent), *rankers, computing]
         pane_work = rows * (c.keep + load.per_row) + self._state(rows)
         pane_work += load.panes * copies * c.piece
         if not load.needs_all_rows:
@@ -263,7 +339,7 @@ class Phases:
         plq, wlq = pattern.plq, pattern.wlq
         of_panes = share * windows_share(plq, load.panes)
         of_windows = share * windows_share(wlq, load.windows)
-        rankers = self._rankers(n if n > 1 else plq, rows, are_paned=True)
+        rankers = self._rankers(n_rankers, rows, are_paned=True)
         return [
             self._intake(rows),
             *rankers,

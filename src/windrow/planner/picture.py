@@ -32,7 +32,7 @@ def as_svg(decision: Decision) -> str:
             parts.append(_branch(_INDENT, row, first))
             parts.append(_plan(plan, row, most))
             row += 1
-    parts.append(_path(f"M 4 0 V {_middle(trunk)}"))
+    parts.append(_path(f"M 4 0 V {_middle(trunk) - 4}"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_STEP * row}" '
         f'font-family="sans-serif" font-size="12">{"".join(parts)}</svg>'

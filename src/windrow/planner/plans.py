@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -21,6 +22,7 @@ from windrow.patterns import (
 )
 from windrow.planner import machine
 from windrow.planner.constants import Constants
+from windrow.planner.cost import multicast
 from windrow.planner.load import Load
 
 Native: TypeAlias = Literal["windows", "panes"]
@@ -31,12 +33,16 @@ STREAM_WORKERS = 8
 
 State is spread over workers, not over cores, so that a stream can continue with more or fewer
 cores. In the same number of partitions, eight workers cost a batch about as much as two. Each
-partition of the state costs a batch a tenth of a second.
+partition of the state costs a batch about 0.05 s.
 """
 
 _WINDOWS_PER_BATCH = 8
 """Batches of a window farm hold this many times the windows that overlap."""
 _MOST_PER_BATCH = 65_536
+_BATCHES_EACH = 4
+"""Batches of the most frequent key per worker: of fewer, one worker could get too many."""
+_FEWER_COPIES = 0.9
+"""The share of the copies of rows that are still sent in batches that are worth it."""
 _LEAST_HOT = 0.25
 """The least part of a worker's fair share of the rows from which it may be worth to split a key."""
 
@@ -83,7 +89,7 @@ def plans_for(query: WindowQuery, resources: Resources, load: Load) -> Iterator[
 
 def _patterns(query: WindowQuery, resources: Resources, load: Load) -> Iterator[Pattern]:
     n, cores = resources.workers, resources.cores
-    if not resources.is_stream:
+    if not resources.is_stream or not query.keys:
         yield WinSeq()
     if n == 1:
         return
@@ -91,11 +97,14 @@ def _patterns(query: WindowQuery, resources: Resources, load: Load) -> Iterator[
         yield KeyFarm(n)
         if not resources.is_stream:
             yield KeyFarm(min(4 * n, MOST_WORKERS))
-    batch = min(_MOST_PER_BATCH, round(_WINDOWS_PER_BATCH * load.windows_per_row) + 1)
-    for size in (1, batch) if load.windows_per_row > 1 else (1,):
-        farms = [WinFarm(cores, workers="agnostic", batch=size)]
+    batch = _batch(load, n)
+    for size in dict.fromkeys((1, batch)):
+        farms = []
         if query.model.context is Context.CF:
-            farms.insert(0, WinFarm(n, batch=size))
+            farms.append(WinFarm(n, batch=size))
+        if size == 1 or resources.is_stream:
+            # Over bounded rows, windows are sent in as few batches as there are tasks.
+            farms.append(WinFarm(cores, workers="agnostic", batch=size))
         hot = [key for key, share in load.hot_keys if share * n > _LEAST_HOT]
         if hot:
             # All other keys stay with one worker each, so these come before the farms of all keys.
@@ -105,21 +114,36 @@ def _patterns(query: WindowQuery, resources: Resources, load: Load) -> Iterator[
         yield PaneFarm(n, last)
         yield WinMapReduce(n, last)
     yield PaneFarm(1, n)
-    yield from _nested(query, n)
+    yield from _nested(query, n, is_stream=resources.is_stream)
 
 
-def _nested(query: WindowQuery, n: int) -> Iterator[Pattern]:
+def _batch(load: Load, n: int) -> int:
+    """Batches of windows with which a farm of n workers sends fewer copies of rows; 1 if none do.
+
+    They are powers of two, so that they are alike for similar loads.
+    """
+    wanted = _WINDOWS_PER_BATCH * load.windows_per_row
+    batch = 1 << int(math.log2(max(1.0, min(_MOST_PER_BATCH, wanted))))
+    while batch > 1 and load.windows_of_hot_key < _BATCHES_EACH * n * batch:
+        batch //= 2
+    alone, together = (multicast(n, load.windows_per_row, size) for size in (1, batch))
+    return batch if together < _FEWER_COPIES * alone else 1
+
+
+def _nested(query: WindowQuery, n: int, *, is_stream: bool) -> Iterator[Pattern]:
     """Farms of pane farms and of map-reduce, of as many workers as cores or of twice as many.
+
+    On streams they are as many as share the state anyway, and one combines what they send.
 
     All are of level 2, which has the fewest exchanges: Spark runs one stage after the other, so no
     other level is faster.
     """
-    for total in (n, 2 * n):
+    for total in (n,) if is_stream else (n, 2 * n):
         for outer in range(2, total):
             inner = total // outer
             if total % outer or total > MOST_WORKERS:
                 continue
-            for last in {1, inner}:
+            for last in (1,) if is_stream else dict.fromkeys((1, inner)):
                 yield WinFarm(outer, PaneFarm(inner, last))
                 if query.keys:
                     yield KeyFarm(outer, PaneFarm(inner, last))

@@ -16,7 +16,7 @@ from windrow.core.watermark import BEGINNING
 from windrow.engine.columns.arrays import to_microseconds
 from windrow.engine.columns.control import TIME
 from windrow.engine.stages.executor import run_nodes
-from windrow.engine.stages.nodes import Node
+from windrow.engine.stages.nodes import Emitter, Node
 from windrow.engine.windows.placing import ascends, time_of
 from windrow.engine.workers.worker import Message
 from windrow.spark.garbage import spare_modules
@@ -26,6 +26,8 @@ from windrow.spark.splits import ScannedRows
 
 _LEAST_CHUNK, _MOST_CHUNK = 1 << 17, 1 << 20
 """Rows an emitter routes and packs at once."""
+_BYTES = 32 << 20
+"""Fewer rows are packed at once if they would have more bytes."""
 _PER_WORKER = 1 << 14
 """Rows of a chunk per worker. A message costs as much as some thousand of its tuples."""
 _RUN = 8_192
@@ -60,7 +62,7 @@ class Intake:
         spare_modules()
         arrived, is_first = _first_arrival()
         ticks = Ticks()
-        for chunk in chunks(batches, chunk_size(self.exchange.width)):
+        for chunk in chunks(batches, self._chunk_size):
             rows = chunk.rename_columns(self.columns)
             tuples, dropped = self.take(rows, arrived)
             arrived += len(rows)
@@ -75,6 +77,12 @@ class Intake:
         # The first partition of a stream wakes every worker, even one that is sent nothing.
         to_all = ticks.tell_time or (self.is_stream and is_first)
         yield from self.exchange.pack_ticks(ticks, to_all).to_batches()
+
+    @property
+    def _chunk_size(self) -> int:
+        # Partials of the same panes are sent once per chunk.
+        reduces = any(isinstance(node, Emitter) and node.route.reduces for node in self.emitters)
+        return _MOST_CHUNK if reduces else chunk_size(self.exchange.width)
 
     def _ticks(self, dropped: int, rows: pa.Table, tuples: pa.Table) -> Ticks:
         name = self.greatest_of
@@ -118,15 +126,16 @@ def chunk_size(workers: int) -> int:
 
 
 def chunks(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
-    """Batches put together to chunks of about this size."""
+    """Batches put together to chunks of about this size, or fewer rows if they are wide."""
     waiting: list[pa.RecordBatch] = []
-    rows = 0
+    rows = n_bytes = 0
     for batch in batches:
         waiting.append(batch)
         rows += len(batch)
-        if rows >= size:
+        n_bytes += batch.nbytes
+        if rows >= size or n_bytes >= _BYTES:
             yield pa.Table.from_batches(waiting).combine_chunks()
-            waiting, rows = [], 0
+            waiting, rows, n_bytes = [], 0, 0
     if rows:
         yield pa.Table.from_batches(waiting).combine_chunks()
 

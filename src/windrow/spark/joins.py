@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import pyspark
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql.types import StructField, StructType
 
+from windrow.core.errors import WindrowError
 from windrow.engine.columns.control import TIME
 from windrow.engine.joins.intake import join_tuples
 from windrow.engine.joins.join_query import JoinQuery
@@ -18,6 +20,7 @@ from windrow.spark.intake import Intake
 from windrow.spark.marks import marked, with_watermark
 from windrow.spark.plans import check_metrics
 from windrow.spark.refusals import explained
+from windrow.spark.release import is_at_least
 from windrow.spark.results import Results
 from windrow.spark.rows import column
 from windrow.spark.runtime import (
@@ -80,12 +83,22 @@ def stream_join(
     ]
     streams = [p for p in packed if p.isStreaming]
     at_start = next((p for p in packed if not p.isStreaming), None)
+    if at_start is not None:
+        _check_release()
     both = streams[0] if len(streams) == 1 else streams[0].unionAll(streams[1])
     schema = marked(_schema(query, sides), query.result_lags(), watermark)
     results = StreamRuntime(plan, identity, watermark).run(
         both, Results(query.output_schema()), schema, metrics, at_start=at_start
     )
     return explained(results, metrics, partial(refuse_other_checkpoint, identity=identity))
+
+
+def _check_release() -> None:
+    """Raise if Spark would not hand over the columns of rows that are there from the start."""
+    if not is_at_least((4, 1), pyspark.__version__):
+        rule = "a join of a stream with bounded rows needs PySpark 4.1 or newer"
+        hint = "update PySpark, or read the bounded rows as a stream, too."
+        raise WindrowError(rule, pyspark.__version__, hint)
 
 
 def _packed(

@@ -51,8 +51,13 @@ class HistoryListener(StreamingQueryListener):
 
 
 def readable(exception: str) -> str:
-    """What a failure says: without the stack traces of Java, and the plan of the query."""
+    """What a failure says: without stack traces of Java, and the plan of the query.
+
+    Of an error of Windrow, which names the function, the key and the window, nothing else is said.
+    """
     lines = exception.splitlines()
     said = [line for line in lines if not line.startswith(("\tat ", "\t... "))]
     end = next((i for i, line in enumerate(said) if line.startswith("=== Streaming Query")), None)
-    return "\n".join(said[:end]).strip()
+    text = "\n".join(line for line in said[:end] if not line.startswith(" SQLSTATE:")).strip()
+    _, name, ours = text.rpartition("windrow.core.errors.")
+    return name + ours

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 
 import pyspark
 from pyspark import SparkContext
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from windrow.core.checks import positive_workers
@@ -38,7 +40,9 @@ def local_spark(**conf: object) -> SparkSession:
     settings that were ignored.
     """
     wanted = conf.pop("cores", None)
-    cores = str(os.cpu_count() or 1 if wanted is None else positive_workers(wanted, "cores"))
+    cores = str(
+        os.cpu_count() or 1 if wanted is None else positive_workers(wanted, "cores", "cores")
+    )
     given = {name.replace("__", "."): _setting(name, value) for name, value in conf.items()}
     sized = {
         "spark.master": f"local[{cores}]",
@@ -55,7 +59,14 @@ def local_spark(**conf: object) -> SparkSession:
         sized[OWN_PARTITIONS] = cores
     settings = {**_DEFAULTS, **sized}
     start_quietly(settings)
+    _quieten()
     return SparkSession.builder.config(map={**settings}).getOrCreate()
+
+
+def _quieten() -> None:
+    """Keep PySpark from printing the stack traces of exceptions that it raises anyway."""
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _setting(name: str, value: object) -> str:

@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from windrow.core.statistics import UNKNOWN, Statistics
-from windrow.engine.datasets.sampling import sampled, some_rows, statistics_in
+from windrow.engine.datasets.sampling import sampled, some_rows, statistics_in, worth_of
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
 from windrow.planner.function_cost import is_measurable, measured_cost
@@ -29,7 +29,7 @@ from windrow.spark.settings import MEASURE, SAMPLE
 from windrow.spark.splits import SplitRows
 
 LEAST_ROWS = 500_000
-"""From so many rows on, a sample takes little of the query's time."""
+"""From so many rows on, a sample takes little of a query's time."""
 MOST_ROWS = 100_000_000
 """A job that looks for a sample among more rows could take longer than two seconds."""
 _ROWS = 131_072
@@ -87,7 +87,7 @@ def _of_frame(query: WindowQuery, df: DataFrame) -> tuple[Statistics, pa.Table |
     selected = df.select(*map(column, names))
     leaf = _leaf(selected._jdf.queryExecution().optimizedPlan())
     stored = _rows_at_hand(leaf)
-    if not LEAST_ROWS <= stored <= MOST_ROWS:
+    if not LEAST_ROWS / worth_of(query) <= stored <= MOST_ROWS:
         return UNKNOWN, None
     wanted = min(_ROWS, _BYTES * stored // _bytes_of(leaf))
     is_local = kind_of(leaf) == "LocalRelation"
@@ -136,4 +136,6 @@ def _cost(
         copied = cloudpickle.loads(cloudpickle.dumps(query.computation))  # type: ignore[no-untyped-call]
     except Exception:
         return None
-    return measured_cost(replace(query, computation=copied), rows, load)
+    called = measured_cost(replace(query, computation=copied), rows, load)
+    # A hint says what the function itself costs; to call it is part of what was measured.
+    return None if called is None else max(0.0, called - resources.constants.call)

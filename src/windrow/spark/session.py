@@ -64,7 +64,7 @@ def make_ready_for_streams(spark: SparkSession, partitions: int) -> None:
     elif actual > _TOO_MANY * partitions:
         warn(
             f"{PARTITIONS} is {actual}, and this query has {partitions} workers with state: "
-            f"every batch also waits for {actual - partitions} empty partitions, about 0.1 s of "
+            f"every batch also waits for {actual - partitions} empty partitions, about 0.05 s of "
             f"work each. Set it to {partitions} before the query starts for the first time."
         )
 

@@ -94,7 +94,8 @@ def to_df(
         metrics,
         query if ordered else None,
     )
-    return explained(results, metrics, partial(refuse_other_checkpoint, identity=identity))
+    check = partial(refuse_other_checkpoint, identity=identity)
+    return explained(results, metrics, check, tells_windows=True)
 
 
 def identity_of(

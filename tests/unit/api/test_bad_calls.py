@@ -353,7 +353,7 @@ any_wf: Any = wf
         (lambda: wr.KeyFarm(10**6), "n must be at most 65,536 workers; got n=1000000"),
         (lambda: WINDOWS.apply(update, "n int"), r"called with 1 argument; got update\(acc"),
         (lambda: any_wr.theta(lambda pair: True), "two blocks, called with 2 arguments"),
-        (lambda: wr.local_spark(cores=0), "cores must be a positive number of workers"),
+        (lambda: wr.local_spark(cores=0), "cores must be a positive number of cores"),
         (lambda: wr.local_spark(cors=2), "takes cores and settings of Spark: 'cors' is neither"),
         (lambda: wr.local_spark(spark__x=None), "a setting of Spark needs a value"),
         (lambda: COUNTED.check_checkpoint(any_wr), "location must be a path; got location="),
@@ -378,7 +378,7 @@ def test_a_result_may_have_any_name() -> None:
 def test_a_key_farm_needs_keys_when_it_runs() -> None:
     farmed = wr.stream(TABLE).window(wr.CountWindow(2)).agg(n=wf.count()).using(wr.KeyFarm(2))
     for run in (farmed.collect, farmed.to_df, farmed.explain):
-        with pytest.raises(wr.WindrowError, match=r"the query has no keys; got KeyFarm\(n=2"):
+        with pytest.raises(wr.WindrowError, match=r"the query has no keys; got KeyFarm\(2\)"):
             run()
     assert len(farmed.key_by("k").collect()) == 2
 

@@ -122,7 +122,7 @@ def test_explain_says_how_many_threads_there_are(
     query.explain()
     found = capsys.readouterr().out
     assert "in this process, in 4 threads" in found
-    assert "KeyFarm(n=4" in found
+    assert "KeyFarm(4" in found
     monkeypatch.setattr(tables, "FEW_ROWS", ROWS + 1)
     query.explain()
     found = capsys.readouterr().out

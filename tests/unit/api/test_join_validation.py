@@ -79,9 +79,10 @@ def build(**given: Any) -> wr.Join:
         ({"delay": "-1 s"}, "join delay must not be negative"),
         (
             {"how": "cross"},
-            r"how must be one of \('inner', 'left', .*'left_anti'\); got how='cross'",
+            r"how must be \"inner\", \"left\", .* or \"anti\"; got how='cross'",
         ),
-        ({"how": None}, "how must be one of .*; got how=None"),
+        ({"how": None}, "how must be .*; got how=None"),
+        ({"how": "outter"}, 'did you mean "outer"'),
         (
             {"strategy": "magic"},
             'strategy must be "grid", "centralised" or .*; got strategy=\'magic\'',

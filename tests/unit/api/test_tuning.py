@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import dataset as ds
+from pyarrow import parquet as pq
 
 import windrow as wr
 from windrow import functions as wf
@@ -45,6 +49,16 @@ def test_a_query_whose_own_plan_is_the_fastest_stays_as_it_is() -> None:
     assert found.tuning["plan"].to_pylist() == ["WinSeq()"]
 
 
+def test_empty_input_and_files_are_tuned_too(four_cores: None, tmp_path: Path) -> None:
+    rows = pa.table(TABLE)
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    for source in (rows.slice(0, 0), ds.dataset(tmp_path)):
+        query = wr.stream(source).key_by("k").event_time("t").window(wr.TimeWindow(20, 5))
+        found = wr.tune(query.agg(m=wf.median("x")))
+        assert found.tuning is not None
+        assert found.tuning["is_fastest"].to_pylist().count(True) == 1
+
+
 def test_plans_run_on_the_sample(four_cores: None) -> None:
     seen = []
 
@@ -70,6 +84,12 @@ def test_a_sample_needs_the_columns_of_the_query(sample: Any, message: str) -> N
         wr.tune(QUERY, sample)
 
 
+def test_a_join_is_tuned_by_its_layouts() -> None:
+    join = wr.join(TABLE, TABLE, within=5, on=wr.equi("k"), time="t")
+    with pytest.raises(wr.WindrowError, match="for joins, measure layouts with layout= or degree="):
+        wr.tune(join)  # type: ignore[arg-type]
+
+
 def test_only_window_queries_are_tuned() -> None:
-    with pytest.raises(wr.WindrowError, match="tune takes a window query; got 'x'"):
+    with pytest.raises(wr.WindrowError, match="tune takes a window query; got str"):
         wr.tune("x")  # type: ignore[arg-type]

@@ -38,6 +38,7 @@ def test_no_window_model_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("10 s", 'begin with the model, for example "time 10 s"'),
         ("cuont 5", r"not known: 'cuont'.\nHint: did you mean one of these .*: \['count'\]"),
         ("", "the window models are"),
         ("count", r"written as count LENGTH\[/SLIDE\]; got 'count'"),

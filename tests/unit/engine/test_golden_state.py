@@ -51,7 +51,7 @@ def test_state_in_another_layout_is_refused_and_the_versions_are_named(path: Pat
     (scenario,) = (s for s in SCENARIOS if path.name == f"{s.name}.zip.xz")
     with pytest.raises(wr.WindrowError, match="layout of an older version") as raised:
         read(scenario, path)
-    versions = f"state format 2, written by Windrow 0.1.0; Windrow {wr.__version__} writes 3, and"
+    versions = f"state format 2, written by Windrow 0.1.0; Windrow {wr.__version__} writes 4, and"
     assert str(raised.value.got).startswith(versions)
 
 

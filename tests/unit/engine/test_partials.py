@@ -80,7 +80,7 @@ def ranges(edges: list[int]) -> FiredWindows:
 def combined(partials: PartialColumns, rows: list[dict[str, Any]], cuts: list[int]) -> list[Any]:
     """The results over all rows, from partials of the runs between the cuts."""
     columns = TupleColumns.of(pa.Table.from_pylist(rows, SCHEMA))
-    positions = order_positions(columns, [], len(rows))
+    positions = order_positions(columns, [], np.arange(len(rows)))
     functions = partials.of_pieces.values()
     lifted = [partials.lift(f, positions, columns, ranges(cuts)) for f in functions]
     arrays = [array for arrays in lifted for array in arrays]
@@ -185,6 +185,6 @@ def test_a_piece_of_nulls_only_counts_for_nothing() -> None:
 
 def test_positions_are_comparable_between_workers() -> None:
     columns = TupleColumns.of(pa.table({"t": [1, 1, 2], "q": pa.array([float("nan"), None, 0.0])}))
-    first, second, third = order_positions(columns, ["t", "q"], 3)
+    first, second, third = order_positions(columns, ["t", "q"], np.arange(3))
     assert second < first < third
-    assert order_positions(columns, [], 3) == [0, 1, 2]
+    assert order_positions(columns, [], np.arange(3)) == [0, 1, 2]

@@ -13,6 +13,10 @@ from windrow.engine.state.contents import Contents
 CAME = ROWS[: BEFORE * BATCH]
 
 
+HOLDING_NOTHING = {"farm-of-panes": (0,)}
+"""The stages of scenarios whose workers hold nothing: they pass partials of panes on."""
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name)
 def test_rows_keys_and_bytes_of_every_kind_of_state_are_counted(scenario: Scenario) -> None:
     runner, stores, _ = read(scenario, FOLDER / f"{scenario.name}.zip.xz")
@@ -28,7 +32,8 @@ def test_rows_keys_and_bytes_of_every_kind_of_state_are_counted(scenario: Scenar
         biggest = found.biggest(3)
         assert len(biggest) == min(3, found.keys)
         assert [rows for _, rows in biggest] == sorted((r for _, r in biggest), reverse=True)
-        if isinstance(scenario, Windows) and scenario.keys:
+        holds_nothing = stage in HOLDING_NOTHING.get(scenario.name, ())
+        if isinstance(scenario, Windows) and scenario.keys and not holds_nothing:
             assert found.keys == len({tuple(row[k] for k in scenario.keys) for row in CAME})
             assert sum(rows for _, rows in found.biggest(100)) == found.rows > 0
         else:

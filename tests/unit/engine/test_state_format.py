@@ -48,7 +48,7 @@ def test_the_header_says_what_is_stored_and_by_whom() -> None:
     token, tokens = header.pop("token"), header.pop("tokens")
     assert tokens[-1] == [token, 1] and len(tokens) == 2
     assert header == {
-        "version": 3,
+        "version": 4,
         "windrow": wr.__version__,
         "query": QUERY,
         "stage": 1,
@@ -120,7 +120,7 @@ def test_a_newer_format_is_told_with_the_version_that_wrote_it() -> None:
     with pytest.raises(wr.WindrowError) as raised:
         loaded(MemoryStore({"": json.dumps(header).encode()}))
     assert raised.value.got == (
-        f"state format 9, written by Windrow 7.5; Windrow {wr.__version__} reads 2 to 3"
+        f"state format 9, written by Windrow 7.5; Windrow {wr.__version__} reads 2 to 4"
     )
 
 
@@ -172,7 +172,7 @@ def test_state_in_the_layout_of_the_version_before_is_refused_with_the_versions(
         "the checkpoint holds this query's state in the layout of an older version of Windrow"
     )
     assert raised.value.got == (
-        f"state format 2, written by Windrow {wr.__version__}; Windrow {wr.__version__} writes 3, "
+        f"state format 2, written by Windrow {wr.__version__}; Windrow {wr.__version__} writes 4, "
         "and these differences:\n  rankers: was 1, is 2"
     )
 

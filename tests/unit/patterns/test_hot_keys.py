@@ -52,7 +52,7 @@ def test_hot_keys_are_split_on_demand_unless_said_otherwise() -> None:
     pattern = wr.KeyFarm(4, hot_keys=["a", "b", "a"])
     assert pattern.hot == wr.WinFarm(4, workers="agnostic")
     assert pattern.hot_keys == ("a", "b")
-    assert "hot_keys=['a', 'b']" in repr(pattern)
+    assert "hot_keys=('a', 'b')" in repr(pattern)
     assert "hot" not in repr(wr.KeyFarm(4))
 
 

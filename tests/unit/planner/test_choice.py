@@ -38,6 +38,26 @@ def whole(query: wr.Query) -> wr.Query:
     return query.apply(lambda w: {"n": len(w)}, "n bigint")
 
 
+class Most(wr.Commutative[int, int, int]):
+    """An aggregate of a user's own."""
+
+    returns = "bigint"
+
+    def lift(self, value: int) -> int:
+        return value
+
+    def combine(self, left: int, right: int) -> int:
+        return max(left, right)
+
+    def lower(self, partial: int) -> int:
+        return partial
+
+
+def own(query: wr.Query) -> wr.Query:
+    """A function of the user's that is computed in pieces, in Python."""
+    return query.agg(most=Most("x"))
+
+
 def ordered(query: wr.Query) -> wr.Query:
     """A function whose pieces must stay in order, one row at a time."""
     return query.fold(lambda acc, row: acc + row["x"], 0, returns="bigint")
@@ -89,12 +109,17 @@ class TestAnyModelAndFunction:
     ("model", "compute", "pattern"),
     [
         (SLIDING, rows, wr.WinFarm(4, level=2)),
-        (SESSIONS, rows, wr.WinFarm(4, workers="agnostic", level=2)),
-        (SLIDING, pieces, wr.PaneFarm(4, 1, level=2)),
-        (COUNTED, pieces, wr.PaneFarm(4, 1, level=2)),
-        (TUMBLING, pieces, wr.WinMapReduce(4, 1, level=2)),
-        (SESSIONS, pieces, wr.WinMapReduce(4, 1, level=2)),
-        (TRIGGERED, pieces, wr.WinMapReduce(4, 1, level=2)),
+        (COUNTED, rows, wr.WinSeq()),
+        (SESSIONS, rows, wr.WinSeq()),
+        (SLIDING, pieces, wr.WinFarm(4, level=2)),
+        (TUMBLING, pieces, wr.WinFarm(4, level=2)),
+        (COUNTED, pieces, wr.WinSeq()),
+        (SESSIONS, pieces, wr.WinSeq()),
+        (TRIGGERED, pieces, wr.WinSeq()),
+        (SLIDING, own, wr.PaneFarm(4, 1, level=2)),
+        (COUNTED, own, wr.PaneFarm(4, 1, level=2)),
+        (TUMBLING, own, wr.WinMapReduce(4, 1, level=2)),
+        (SESSIONS, own, wr.WinMapReduce(4, 1, level=2)),
         (SLIDING, whole, wr.WinFarm(4, level=2)),
         (COUNTED, whole, wr.WinFarm(4, level=2)),
         (COUNTED, ordered, wr.WinFarm(4, level=2)),
@@ -111,10 +136,18 @@ def test_without_keys_model_and_function_decide(
 
 @pytest.mark.parametrize("cores", [1, 2, 16])
 def test_a_stream_without_keys_is_cut_in_pieces_for_any_number_of_cores(cores: int) -> None:
-    panes = on_a_stream(query_of(SLIDING, pieces), cores)
+    panes = on_a_stream(query_of(SLIDING, own), cores)
     assert panes.pattern == wr.PaneFarm(STREAM_WORKERS, 1, level=2)
-    parts = on_a_stream(query_of(TUMBLING, pieces), cores)
+    parts = on_a_stream(query_of(TUMBLING, own), cores)
     assert parts.pattern == wr.WinMapReduce(STREAM_WORKERS, 1, level=2)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 16])
+def test_a_stream_without_keys_that_keeps_panes_has_one_stage_with_state(cores: int) -> None:
+    for model in (SLIDING, TUMBLING):
+        by_time = on_a_stream(query_of(model, pieces), cores)
+        assert by_time.pattern == wr.WinFarm(STREAM_WORKERS, level=2)
+    assert on_a_stream(query_of(COUNTED, pieces), cores).pattern == wr.WinSeq()
 
 
 @pytest.mark.parametrize("cores", [1, 2, 16])

@@ -62,11 +62,19 @@ def test_an_expensive_function_of_a_frequent_key_is_spread_by_windows(
 
 
 @pytest.mark.parametrize(
-    "model", [wr.TimeWindow("1 s", "10 ms"), wr.SessionWindow("1 s"), wr.CountWindow(100, 10)]
+    ("model", "rate", "is_stream"),
+    [
+        (wr.TimeWindow("1 s", "10 ms"), 1e6, False),
+        (wr.TimeWindow("1 s", "10 ms"), 1e6, True),
+        (wr.CountWindow(100, 10), 1e6, False),
+        (wr.CountWindow(100, 10), 1e6, True),
+        (wr.SessionWindow("1 s"), 2000, False),
+    ],
 )
-@pytest.mark.parametrize("is_stream", [False, True])
-def test_only_a_frequent_key_that_is_named_is_split(model: Any, is_stream: bool) -> None:
-    query = whole(BASE.window(model)).hint(hot_keys={"a": 0.5}, keys=1000, rate=1e6, cost="2 ms")
+def test_only_a_frequent_key_that_is_named_is_split(
+    model: Any, rate: float, is_stream: bool
+) -> None:
+    query = whole(BASE.window(model)).hint(hot_keys={"a": 0.5}, keys=1000, rate=rate, cost="2 ms")
     on = Resources(2, is_stream=is_stream)
     found: Any = chosen(query, on).pattern
     assert isinstance(found, wr.KeyFarm)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from windrow.planner import cost
+from windrow.planner.replay import makespan_of
 
 
 def test_a_key_farm_scales_up_to_one_over_p_max() -> None:
@@ -62,9 +63,44 @@ def test_few_windows_cannot_keep_many_workers_busy() -> None:
 
 
 def test_the_busiest_worker_or_the_cores_decide_how_long_it_takes() -> None:
-    assert cost.makespan(100, 1 / 8, 8, 2) == 50
-    assert cost.makespan(100, 0.75, 8, 2) == 75
+    assert cost.makespan(100, 1 / 8, 8, 2) == pytest.approx(50, rel=0.01)
+    assert cost.makespan(100, 0.75, 2, 2) == 75
     assert cost.makespan(100, 1.0, 1, 16) == 100
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "cores"),
+    [(8, 0.125, 2), (8, 0.3, 2), (8, 0.5625, 2), (16, 0.53, 4), (3, 0.4, 2)],
+)
+def test_the_busiest_of_many_workers_begins_when_its_turn_comes(
+    n: int, share: float, cores: int
+) -> None:
+    draw = random.Random(1)
+    tasks = [share] + [(1 - share) / (n - 1)] * (n - 1)
+    found = []
+    for _ in range(1000):
+        draw.shuffle(tasks)
+        found.append(makespan_of(tasks, cores))
+    assert cost.makespan(1, share, n, cores) == pytest.approx(sum(found) / 1000, rel=0.05)
+
+
+@pytest.mark.parametrize("batches", [1, 2, 3, 5, 64])
+@pytest.mark.parametrize(("n", "skew"), [(2, 0.5), (2, 0.16), (4, 0.5), (8, 0.3)])
+def test_a_window_farm_deals_the_batches_of_each_key_in_turn(
+    n: int, skew: float, batches: int
+) -> None:
+    draw = random.Random(1)
+    rest = (1 - skew) / 1000
+    greatest = []
+    for _ in range(100):
+        load = [0.0] * n
+        for weight in (skew, *[rest] * 1000):
+            first = draw.randrange(n)
+            for i in range(batches):
+                load[(first + i) % n] += weight / batches
+        greatest.append(max(load))
+    mean = sum(greatest) / len(greatest)
+    assert cost.farm_share(n, 1001, skew, batches) == pytest.approx(mean, rel=0.08)
 
 
 def test_panes_without_rows_do_not_count() -> None:

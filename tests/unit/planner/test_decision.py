@@ -35,22 +35,20 @@ def test_the_tree_shows_the_chosen_plan_and_each_rejected_one_with_a_reason() ->
     text = decide(WHOLE.hint(keys=1, rate=1_000_000, cost="20 ms")).explain_cost()
     text, _, scaling = text.partition("\non other numbers of cores\n")
     chosen, known, on, _, *plans = text.split("\n")
-    assert chosen.startswith("chosen   WinFarm(n=2")
-    assert "predicted to be the fastest of 7 plans" in chosen
+    assert chosen.startswith("chosen   WinFarm(2")
+    assert "predicted to be the fastest of 5 plans" in chosen
     assert known == "known    keys 1, rate 1e+06, cost 20000"
     assert on == "on       2 cores, bounded input"
     assert [line.split()[0] for line in scaling.split("\n")] == ["4", "64", "1024"]
     assert plans[0] == "├─ WinFarm"
-    assert plans[1] == "│  ├─ * WinFarm(n=2, inner=WinSeq(), workers='active', batch=1, level=2)"
+    assert plans[1] == "│  ├─ * WinFarm(2)"
     predicted = [line for line in plans if " latency, " in line]
-    assert len(predicted) == 7
+    assert len(predicted) == 5
     assert all(" M rows/s, " in line and line.endswith(" held") for line in predicted)
     sentences = [plans[plans.index(line) + 1].strip("│ ") for line in predicted]
-    assert sentences[0].startswith("Predicted to be the fastest of 7 plans")
+    assert sentences[0].startswith("Predicted to be the fastest of 5 plans")
     assert all(s.startswith("It would take ") and s.endswith(".") for s in sentences[1:])
-    farm = plans.index(
-        next(line for line in plans if line.endswith("KeyFarm(n=2, inner=WinSeq(), level=2)"))
-    )
+    farm = plans.index(next(line for line in plans if line.endswith("KeyFarm(2)")))
     assert "the busiest of 2 workers has 100% of the work" in plans[farm + 2]
 
 
@@ -87,13 +85,13 @@ def test_held_rows_take_as_much_memory_as_their_columns() -> None:
 def test_without_statistics_the_tree_says_that_rules_choose() -> None:
     text = decide(WHOLE).explain_cost()
     assert "rules choose, and predictions assume ordinary rows; see hint()" in text
-    assert "─ * KeyFarm(n=2, inner=WinSeq(), level=2)\n" in text
+    assert "─ * KeyFarm(2)\n" in text
 
 
 def test_a_given_pattern_is_compared_with_the_others(capsys: Any) -> None:
     WHOLE.using(wr.WinFarm(3)).explain("cost")
     printed = capsys.readouterr().out
-    assert printed.startswith("chosen   WinFarm(n=3, inner=WinSeq(), workers='active', batch=1")
+    assert printed.startswith("chosen   WinFarm(3)")
     assert "─ WinSeq()\n" in printed
 
 
@@ -129,7 +127,7 @@ def test_a_notebook_shows_the_plans_as_a_tree_with_bars() -> None:
     root = fromstring(as_svg(decision))
     bars = root.findall(".//{*}rect")
     widths = [int(bar.attrib["width"]) for bar in bars]
-    assert len(bars) == 7
+    assert len(bars) == 5
     assert [bar.attrib["fill"] for bar in bars[:2]] == ["#2a7de1", "#b8c4d0"]
     titles = [title.text or "" for title in root.findall(".//{*}title")]
     assert widths[0] == max(widths)
@@ -152,4 +150,4 @@ def test_more_cores_are_predicted_to_help_only_as_far_as_keys_and_windows_allow(
     uniform = decide(by_keys.hint(cost="1 ms")).scaling()
     assert uniform[64].rows_per_second > 8 * uniform[4].rows_per_second
     one = decide(SLIDING.agg(m=wf.median("x")).hint(keys=1, rate=10_000)).scaling()
-    assert one[1024].rows_per_second < 2 * one[4].rows_per_second
+    assert one[1024].rows_per_second < 3 * one[4].rows_per_second

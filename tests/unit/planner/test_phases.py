@@ -20,9 +20,9 @@ from windrow.core.statistics import Statistics
 from windrow.engine.stages.nodes import Workers
 from windrow.patterns import Pattern, check_pattern
 from windrow.patterns.windows import window_stages
-from windrow.planner.constants import Constants
+from windrow.planner.constants import USUAL_WIDTH, Constants
 from windrow.planner.load import load_of
-from windrow.planner.phases import Phases
+from windrow.planner.phases import Phases, for_rows_of
 from windrow.planner.plans import Plan, Resources
 
 TABLE = pa.table({"k": ["a"], "t": [1], "x": [1], "d": [1], "s": ["a"]})
@@ -45,7 +45,7 @@ def functions(base: wr.Query) -> list[wr.Query]:
     ]
 
 
-def phases_of(query: wr.Query, pattern: Pattern, *, is_stream: bool) -> list[Any]:
+def phases_of(query: wr.Query, pattern: Pattern, *, is_stream: bool = False) -> list[Any]:
     resources, statistics = Resources(2, is_stream=is_stream), Statistics(hot_keys=(("a", 0.5),))
     complete = query.window_query()
     load = load_of(complete, statistics, Constants(), is_stream=is_stream)
@@ -88,3 +88,17 @@ def test_rankers_are_shared_by_key(farm: Any) -> None:
     (rankers,) = [p for p in phases if p.name == "rank all rows"]
     assert rankers.n == 4
     assert rankers.share > 0.5
+
+
+def test_wide_rows_take_longer_to_move() -> None:
+    names = [f"c{i}" for i in range(20)]
+    wide = pa.table({"k": ["a"], "t": [1], **{name: [1.0] for name in names}})
+    query = wr.stream(wide).key_by("k").event_time("t").window(wr.CountWindow(10))
+    one, twenty = (
+        phases_of(query.agg(**{name: wf.median(name) for name in some}), wr.KeyFarm(2))
+        for some in (names[:1], names)
+    )
+    # 16 bytes of control, 32 for a key of text, 8 for each number.
+    assert twenty[0].work / one[0].work == pytest.approx((16 + 32 + 160) / (16 + 32 + 8))
+    assert for_rows_of(Constants(), 2 * USUAL_WIDTH).exchange == 2 * Constants().exchange
+    assert for_rows_of(Constants(), 2 * USUAL_WIDTH).window == Constants().window

@@ -41,7 +41,7 @@ def parts(n: int) -> list[Any]:
     ],
     ids=str,
 )
-@pytest.mark.parametrize("function", [wf.sum("x"), wf.median("x")], ids=str)
+@pytest.mark.parametrize("function", [wf.sum("x"), wf.top_k("x", 2)], ids=str)
 def test_every_worker_is_a_task_and_all_results_come(
     pattern: wr.Pattern, tasks: list[int], function: Any
 ) -> None:
@@ -50,6 +50,12 @@ def test_every_worker_is_a_task_and_all_results_come(
     assert [len(stage) for stage in stages] == tasks
     assert sum(task.results for task in stages[-1]) == len(windows.collect())
     assert all(task.seconds >= 0 for stage in stages for task in stage)
+
+
+def test_panes_that_would_send_all_their_rows_are_no_tasks() -> None:
+    windows = KEYED.window(wr.TimeWindow("4 ms", "1 ms")).agg(r=wf.median("x"))
+    stages = measured_stages(windows.window_query(), wr.PaneFarm(2, 3), parts(4))
+    assert [len(stage) for stage in stages] == [4, 3]
 
 
 def test_a_window_farm_receives_copies_of_rows() -> None:

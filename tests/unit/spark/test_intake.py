@@ -26,3 +26,14 @@ def test_tuples_in_order_and_what_has_no_time_are_sent_as_they_are() -> None:
     partials = pa.table({"x": np.arange(20_000)[::-1]})
     for message in (ordered, partials, "a batch of windows"):
         assert list(intake._runs(message)) == [message]
+
+
+def test_rows_are_taken_together_until_they_are_many_or_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(intake, "_BYTES", 80 * 8)
+    narrow = [pa.record_batch({"x": np.arange(10, dtype=np.int8)})] * 20
+    wide = [pa.record_batch({"x": np.arange(10)})] * 20
+    assert [len(chunk) for chunk in intake.chunks(narrow, 120)] == [120, 80]
+    assert [len(chunk) for chunk in intake.chunks(wide, 120)] == [80, 80, 40]
+    assert list(intake.chunks([], 120)) == []

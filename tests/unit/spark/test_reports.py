@@ -66,3 +66,9 @@ def test_a_failure_is_told_without_stack_traces_and_plans() -> None:
         "Caused by: no price\n\t... 3 more\n\n=== Streaming Query ===\nIdentifier: x"
     )
     assert readable(said) == "Job aborted\nCaused by: no price"
+
+
+def test_of_an_error_of_windrow_nothing_else_is_shown() -> None:
+    error = "windrow.core.errors.WindrowError: spread failed on window 5.\nHint: look."
+    said = f'PythonException:\n  File "calling.py", line 27\n{error}\n SQLSTATE: 38000\n\tat a.b\n'
+    assert readable(said) == error

@@ -44,6 +44,10 @@ class DeltaWindow(WindowModel):
         return call(self, self.on, length=self.length, slide=self.slide)
 
     @property
+    def overlap(self) -> float:
+        return max(1.0, self.length / self.slide)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         return (self.on,)
 

@@ -45,6 +45,8 @@ class WindowModel(ABC):
     needs_event_time: ClassVar[bool] = True
     ranks_tuples: ClassVar[bool]
     """Whether windows depend on the ranks of rows, so that a late row can no longer be placed."""
+    are_bursts: ClassVar[bool] = False
+    """Whether a window is a burst of rows, so that an average rate tells little of its rows."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -90,6 +92,11 @@ class WindowModel(ABC):
 
         ``rate`` is the number of rows of a key per microsecond.
         """
+        return None
+
+    @property
+    def overlap(self) -> float | None:
+        """How many windows a row belongs to, about; None: unknown, or told by ``expected_rows``."""
         return None
 
     @property

@@ -58,6 +58,7 @@ def int96_of_certain(files: Sequence[FilePiece], wanted: Wanted) -> frozenset[st
 def _int96_of(piece: FilePiece, wanted: Wanted) -> tuple[set[str], set[str]] | str:
     """The wanted columns of a file that are INT96 and those that are not; or what is uncertain."""
     try:
+        piece.check_columns()
         with piece.naming():
             metadata = piece.fragment.metadata
             found = piece.fragment.physical_schema

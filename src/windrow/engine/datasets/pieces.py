@@ -6,15 +6,16 @@ import os
 import pickle
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow import fs
 
 from windrow.core.errors import WindrowError
+from windrow.engine.datasets.encryption import has_encrypted_columns
 
 NOT_PICKLED = TypeError, AttributeError, NotImplementedError, pickle.PicklingError
 """What pickling raises for file systems and formats that live in this process only."""
@@ -71,6 +72,28 @@ class FilePiece:
                 f"{self.stamp.size} before",
                 "build the dataset or DataFrame again once nobody writes to its files.",
             )
+
+    def check_columns(self, source: pa.NativeFile | None = None) -> None:
+        """Raise an error if columns of a Parquet file must not be looked at.
+
+        The ``source`` is the file if it is open.
+        """
+        with self.naming(), self._opened(source) as file:
+            is_encrypted = has_encrypted_columns(file, self.stamp.size, self.fragment.metadata)
+        if is_encrypted:
+            raise WindrowError(
+                "files with encrypted columns are left to Spark's reader",
+                self.path,
+                "stream spark.read.parquet(...) instead.",
+            )
+
+    def _opened(self, source: pa.NativeFile | None) -> AbstractContextManager[pa.NativeFile]:
+        if source is not None:
+            return nullcontext(source)
+        return cast(
+            "AbstractContextManager[pa.NativeFile]",
+            self.fragment.filesystem.open_input_file(self.path),
+        )
 
     @contextmanager
     def naming(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import numpy as np
 import pyarrow as pa
 
+from windrow.core.computation import Aggregation
 from windrow.core.errors import WindrowError
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.arrays import to_microseconds
@@ -22,6 +23,8 @@ from windrow.engine.window_query import WindowQuery
 
 LEAST_BYTES = 64 << 20
 """The size from which a sample is worth its time: a query over less takes a second or two."""
+OFTEN = 8
+"""How much less input is worth a sample if the function is the user's: it may take any time."""
 _PIECES = 8
 _ROWS = 65_536
 """The rows of a piece that are looked at."""
@@ -43,7 +46,7 @@ def sampled(
     Nothing is known of datasets with fewer bytes than the ``least``, of filtered ones, whose first
     rows may be far away, and of files that cannot be read: that is left to the tasks to say.
     """
-    least = LEAST_BYTES if least is None else least
+    least = LEAST_BYTES / worth_of(query) if least is None else least
     if scan.filter is not None or sum(map(_bytes_of, pieces)) < least:
         return UNKNOWN
     # Other parts of row groups begin behind rows that would have to be read first.
@@ -70,6 +73,11 @@ def sampled(
         reaches = [_reach(query, t[time], n) for t, n, _ in found]
         span = _span_of([reach for reach in reaches if reach is not None])
     return _statistics(query, table.select([names[k] for k in query.keys]), rows, span)
+
+
+def worth_of(query: WindowQuery) -> int:
+    """How much less input than for functions of the library is worth a sample."""
+    return 1 if isinstance(query.computation, Aggregation) else OFTEN
 
 
 def statistics_in(query: WindowQuery, sample: pa.Table, rows: int, *, is_first: bool) -> Statistics:

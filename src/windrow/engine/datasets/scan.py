@@ -148,6 +148,7 @@ class Scan:
         if piece.is_parquet:
             if self.reads_pages:
                 return self._streamed(piece, use_threads, at_once)
+            piece.check_columns()
             if self.int96:
                 fragment = _with_microseconds(fragment)
             if piece.row_groups is not None:
@@ -208,6 +209,7 @@ class Scan:
                 read_dictionary=encoded,
             ) as file,
         ):
+            piece.check_columns(source)
             self._check(piece, file.schema_arrow)
             _check_calendar(piece, file.metadata, self.schema)
             names = [n for n in self.looked_at if n in file.schema_arrow.names and n not in known]

@@ -9,6 +9,8 @@ import pyarrow.parquet as pq
 
 _WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 _OFFSET = 4
+_UNTOLD = 1 << 14
+"""The width of repeated texts that are too long for statistics, which have up to 4096 bytes."""
 
 
 def bytes_of_row_groups(
@@ -30,4 +32,13 @@ def _bytes_of(column: Any) -> float:
             value if isinstance(value, bytes) else b"" for value in (found.min_raw, found.max_raw)
         )
         width = _OFFSET + (len(least) + len(greatest)) / 2
+    elif column.physical_type == "BYTE_ARRAY" and _has_repeated_values(column):
+        width = _UNTOLD
     return float(max(column.total_uncompressed_size, column.num_values * width))
+
+
+def _has_repeated_values(column: Any) -> bool:
+    """Whether values may be in the file only once, in a dictionary."""
+    found = column.statistics
+    is_null = found is not None and found.has_null_count and found.null_count == column.num_values
+    return not is_null and any("DICTIONARY" in encoding for encoding in column.encodings)

@@ -106,6 +106,7 @@ def _parts(
         rows = -(-len(piece.table) // n)
         tables = [piece.table.slice(i, rows) for i in range(0, len(piece.table), rows)]
         return [(TablePiece(t.combine_chunks()), _size(piece) / len(tables)) for t in tables]
+    piece.check_columns()
     with piece.naming():
         fragment = piece.fragment
         whole = sum(g.total_byte_size for g in fragment.row_groups)

@@ -206,6 +206,7 @@ def _by_row_groups(side: Side, piece: Piece) -> Iterable[tuple[Piece, int | None
     if not isinstance(piece, FilePiece) or not piece.is_parquet:
         return [(piece, None)]
     piece.check()
+    piece.check_columns()
     with piece.naming():
         fragment = piece.fragment
         if side.scan.filter is not None:

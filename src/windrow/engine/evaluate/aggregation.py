@@ -13,7 +13,7 @@ from windrow.core.aggregate import Aggregate
 from windrow.engine.columns.ddl import type_name
 from windrow.engine.columns.held import cast
 from windrow.engine.columns.storage import ColumnStorage, Stored
-from windrow.engine.evaluate.partial_ranges import Known, combine_partials
+from windrow.engine.evaluate.partial_ranges import Known, combine_partials, lift_inside
 from windrow.engine.evaluate.returned import column_of
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Columnar, Values
@@ -135,8 +135,16 @@ def scalar_partials(
 ) -> list[Known]:
     """The partial of each window. Tuples outside of all windows are not lifted."""
     length = int(windows.hi.max(initial=0))
-    inputs = [columns.python(c, 0, length) for c in function.columns]
-    values: Sequence[Any] = [()] * length
+    lift = lifting(function, [columns.python(c, 0, length) for c in function.columns], positions)
+    lifted = lift_inside(lift, length, windows.lo, windows.hi)
+    return combine_partials(function, lifted, windows.lo, windows.hi)
+
+
+def lifting(
+    function: Aggregate[Any, Any, Any], inputs: list[list[Any]], positions: Sequence[Any]
+) -> Callable[[int], Known]:
+    """What lifts the i-th tuple, given the columns of tuples and the positions that order them."""
+    values: Sequence[Any] = [()] * len(positions)
     if inputs:
         values = inputs[0] if len(inputs) == 1 else list(zip(*inputs, strict=True))
 
@@ -148,12 +156,7 @@ def scalar_partials(
             return None
         return (function.lift(function.at(positions[i], value)),)
 
-    opened = np.zeros(length + 1, np.int64)
-    np.add.at(opened, windows.lo, 1)
-    np.add.at(opened, windows.hi, -1)
-    are_inside = (np.cumsum(opened[:-1]) > 0).tolist()
-    lifted = [lift(i) if is_inside else None for i, is_inside in enumerate(are_inside)]
-    return combine_partials(function, lifted, windows.lo, windows.hi)
+    return lift
 
 
 def lower_partials(

@@ -132,6 +132,8 @@ class ReducedToPanes(Route):
     axis: str
     then: Route
 
+    reduces = True
+
     @property
     def n(self) -> int:  # type: ignore[override]
         return self.then.n

@@ -41,14 +41,30 @@ def combine_partials(
         if found is not None:
             return found
 
+    combine = combining_known(function)
+    if isinstance(function, Idempotent) and not are_ordered(lo, hi):
+        return overlap_partials(combine, partials, lo, hi)
+    return slide_partials(combine, partials, lo, hi)
+
+
+def lift_inside(lift: Callable[[int], Known], n: int, lo: Int64s, hi: Int64s) -> list[Known]:
+    """The partials of n tuples. Those outside of all ranges are not lifted."""
+    opened = np.zeros(n + 1, np.int64)
+    np.add.at(opened, lo, 1)
+    np.add.at(opened, hi, -1)
+    are_inside = (np.cumsum(opened[:-1]) > 0).tolist()
+    return [lift(i) if is_inside else None for i, is_inside in enumerate(are_inside)]
+
+
+def combining_known(function: Aggregate[Any, Any, Any]) -> Combine:
+    """The function's ``combine`` for wrapped partials."""
+
     def combine(older: Known, newer: Known) -> Known:
         if older is None or newer is None:
             return newer if older is None else older
         return (function.combine(older[0], newer[0]),)
 
-    if isinstance(function, Idempotent) and not are_ordered(lo, hi):
-        return overlap_partials(combine, partials, lo, hi)
-    return slide_partials(combine, partials, lo, hi)
+    return combine
 
 
 def _combine_at_once(

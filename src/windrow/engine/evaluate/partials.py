@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -25,7 +25,7 @@ from windrow.engine.evaluate.aggregation import (
     to_arrow,
 )
 from windrow.engine.evaluate.kept_rows import OPENS, KeptRows, is_row
-from windrow.engine.evaluate.partial_ranges import combine_partials
+from windrow.engine.evaluate.partial_ranges import Known, combine_partials
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.functions.columnar import Values, skip_nulls
@@ -150,8 +150,7 @@ class PartialColumns:
         if isinstance(function, Mergeable) and form == "numbers":
             inputs = [values for values, _ in kernel_inputs(function, columns)]
             return list(map(pa.array, function.lift_ranges(inputs, windows.lo, windows.hi)))
-        partials = scalar_partials(function, columns, windows, positions)
-        return [pa.array([pickle.dumps(p) for p in partials], pa.binary())]
+        return [pickled(scalar_partials(function, columns, windows, positions))]
 
     def with_rows(
         self, arrays: Sequence[pa.Array], columns: TupleColumns, windows: FiredWindows
@@ -184,10 +183,34 @@ class PartialColumns:
             return to_arrow(
                 function.lower_columns(function.merge_ranges(tuple(some), lo, hi)), field
             )
-        pickled = columns.stored[f"{name}#"].values[: int(windows.hi.max(initial=0))]
-        partials = [pickle.loads(p) for p in pickled]
+        sent = columns.stored[f"{name}#"].values[: int(windows.hi.max(initial=0))]
+        partials = [pickle.loads(p) for p in sent]
         wholes = combine_partials(function, partials, windows.lo, windows.hi)
         return lower_partials(function, wholes, field)
+
+    def unpickling(self, name: str, columns: TupleColumns, at: Int64s) -> Callable[[int], Known]:
+        """What reads the pickled partial in the i-th of these rows, if there is one in it."""
+        sent = columns.stored[f"{name}#"].values[at]
+        return lambda i: None if sent[i] is None else pickle.loads(sent[i])
+
+    def merge(self, columns: TupleColumns, windows: FiredWindows) -> list[pa.Array]:
+        """The partials of ranges of partials, which are all counts, sums and extremes of numbers.
+
+        They do not depend on the order of pieces.
+        """
+        arrays: list[pa.Array] = []
+        for name, function in self.functions.items():
+            for i, reduction in enumerate(function.reductions):  # type: ignore[attr-defined]
+                column = f"{name}#{i}"
+                values, lost = columns.stored[column].values, columns.stored.get(lost_of(column))
+                if lost is not None:
+                    found = sum_ranges_with_loss(values, windows.lo, windows.hi, lost.values)
+                    arrays += map(pa.array, found)
+                else:
+                    operation: Any = "sum" if reduction.op == "count" else reduction.op
+                    merged = reduce_ranges(values, windows.lo, windows.hi, operation)
+                    arrays.append(pa.array(merged))
+        return arrays
 
     def completed(self, stored: pa.Table) -> pa.Table:
         """Partials that an older version may have stored, with the columns of this one.
@@ -197,8 +220,8 @@ class PartialColumns:
         """
         for name, function in self.functions.items():
             if f"{name}#" in stored.column_names and self.is_reducible(function):
-                pickled = stored[f"{name}#"].to_pylist()
-                counts, values = _unpickled([pickle.loads(p) for p in pickled])
+                sent = stored[f"{name}#"].to_pylist()
+                counts, values = _unpickled([pickle.loads(p) for p in sent])
                 kind = self.schema.field(f"{name}#1").type
                 stored = stored.append_column(f"{name}#0", pa.array(counts, pa.int64()))
                 stored = stored.append_column(f"{name}#1", pa.array(values, kind))
@@ -273,6 +296,11 @@ def _reduce(function: Any, columns: TupleColumns, windows: FiredWindows) -> list
     return arrays
 
 
+def pickled(partials: Sequence[Known]) -> pa.Array:
+    """The partials of a user's own aggregate as a column."""
+    return pa.array([pickle.dumps(p) for p in partials], pa.binary())
+
+
 def _without_rows(
     columns: TupleColumns, windows: FiredWindows
 ) -> tuple[TupleColumns, FiredWindows]:
@@ -287,13 +315,14 @@ def _without_rows(
     return TupleColumns(columns.storages, stored), pieces
 
 
-def order_positions(columns: TupleColumns, order: Sequence[str], length: int) -> list[Any]:
-    """Positions that order the tuples of a key and are comparable between workers."""
+def order_positions(columns: TupleColumns, order: Sequence[str], at: Int64s) -> list[Any]:
+    """What orders the tuples at some positions, and is comparable between workers."""
     if not order:
-        return np.arange(length).tolist()
+        numbers: list[int] = at.tolist()
+        return numbers
     parts = []
     for name in order:
-        values = columns.python(name, 0, length)
+        values = columns.python_at(name, at)
         parts.append(
             [(v is not None, v != v, v if v is not None and v == v else 0) for v in values]
         )

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from windrow.engine.columns.control import PART, PIECE, PIECE_END, PIECE_START
 from windrow.engine.columns.key_table import KeyTable
-from windrow.engine.evaluate.evaluators import Evaluator, PiecesOfWindows
+from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.window_query import END, ID, START, WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 
@@ -24,7 +24,7 @@ def evaluated(
     kept = windows if rows is None else windows.take(rows)
     kind: pa.DataType | None = query.bound_type()
     names = [ID, START, END]
-    if isinstance(evaluator, PiecesOfWindows):
+    if evaluator.gives_pieces:
         names, kind = [PIECE, PIECE_START, PIECE_END], None
     found = [*keys.take(kept.keys), pa.array(kept.ids)]
     for bound in (kept.start, kept.end):

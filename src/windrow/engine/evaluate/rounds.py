@@ -13,9 +13,8 @@ from windrow.core.window import Window
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.evaluate.calling import call, name_of
+from windrow.engine.evaluate.evaluator import Evaluated, Evaluator
 from windrow.engine.evaluate.evaluators import (
-    Evaluated,
-    Evaluator,
     PiecesOfWindows,
     WholeWindows,
     combining,

@@ -62,7 +62,10 @@ class Stages:
 
     groups: tuple[tuple[Node, ...], ...]
     numbers_tuples: bool = True
-    """Whether tuples must be numbered: a Win_Seq with all of a key gets them in order anyway."""
+    """Whether tuples must be numbered.
+
+    A Win_Seq with all of a key gets them in order anyway, and partials of panes need no order.
+    """
 
     @property
     def nodes(self) -> list[Node]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,8 @@ class Route(ABC):
     """Distributes the messages of an emitter over ``n`` workers."""
 
     n: int
+    reduces: ClassVar[bool] = False
+    """Whether workers are sent partials, far fewer of them than there are tuples."""
 
     @abstractmethod
     def targets(self, message: Any, instance: int) -> list[Any]:
@@ -42,6 +44,8 @@ def _by_number(table: pa.Table, workers: NDArray[Any], n: int) -> list[Any]:
     """Send each row to the worker with the given number."""
     if n == 1:
         return [table]
+    if len(workers) and (workers == workers[0]).all():
+        return [table if j == workers[0] else table.slice(0, 0) for j in range(n)]
     if not _is_quick_to_take(table):
         return [table.filter(pa.array(workers == j)) for j in range(n)]
     positions, bounds = gather_groups(workers, n)
@@ -214,12 +218,14 @@ class ByPiece(Route):
     """Sends all parts of a window to one worker.
 
     Window i of key k goes to worker (hash(k) + i) mod (n * outer) // outer of its instance: the
-    workers of all ``outer`` instances of a window farm are numbered as one farm.
+    workers of all ``outer`` instances of a window farm are numbered as one farm. The same sends
+    partials of panes to the workers of the panes.
     """
 
     keys: tuple[str, ...]
     n: int
     outer: int = 1
+    what: str = "parts of window"
 
     def targets(self, message: Any, instance: int) -> list[Any]:
         if isinstance(message, WindowBatch):  # kept for the next round
@@ -231,7 +237,7 @@ class ByPiece(Route):
 
     def describe(self) -> str:
         among = f"{self.n}" if self.outer == 1 else f"{self.n * self.outer} of all instances"
-        return f"parts of window i of key k to (hash(k) + i) mod {among}"
+        return f"{self.what} i of key k to (hash(k) + i) mod {among}"
 
 
 @dataclass

@@ -25,7 +25,7 @@ from windrow.engine.state.records import Records
 from windrow.engine.state.store import MeasuredStore, Store
 from windrow.engine.state.worker_state import State, Stateful
 
-FORMAT = 3
+FORMAT = 4
 """The version of the stored header and blobs, including the workers' own scalars and tables.
 
 Two changes need no new version: a parameter of a model or pattern that is added with a default, and
@@ -35,6 +35,9 @@ To keep reading the previous version, convert its header and blobs here, where t
 """
 OLDEST = 2
 """The oldest version that can be read.
+
+In version 3, the workers of panes and parts of counts, sums and extremes over time held tuples. The
+workers read such state themselves: ``engine/workers/reduced.py``.
 
 In version 2, window farms ranked the rows of keyed count windows in one worker, panes of farms in a
 window farm were not enlarged, and partials were pickled. Its descriptions do not name what has

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -86,7 +87,14 @@ class WindowBatch:
         return windows
 
     def unpack(self) -> tuple[TupleColumns, FiredWindows]:
-        """The columns of the tuples, and the windows that have at least one tuple here."""
+        """The columns of the tuples, and the windows that have at least one tuple here.
+
+        The batch keeps them: in one process, all rounds of ``decompose`` share them.
+        """
+        return self._unpacked
+
+    @cached_property
+    def _unpacked(self) -> tuple[TupleColumns, FiredWindows]:
         names = (_KEY, _ID, _START, _END, _LO, _HI)
         windows = FiredWindows(*(self._column(name) for name in names))
         kept = windows.take(np.flatnonzero(windows.lo < windows.hi))
@@ -111,3 +119,10 @@ def pack_batches(
     for begin in range(0, len(ordered), batch):
         at = np.arange(begin, min(begin + batch, len(ordered)))
         yield WindowBatch.pack(columns, ordered.take(at), keys)
+
+
+def pack_fired(
+    columns: TupleColumns, windows: FiredWindows, keys: KeyTable, least: int, most: int
+) -> Iterator[WindowBatch]:
+    """Pack windows that fire together: ``least`` windows per batch, or more in ``most`` batches."""
+    return pack_batches(columns, windows, keys, max(least, -(-len(windows) // most)))

@@ -32,6 +32,8 @@ class WindowBuffer:
         self._valid: dict[str, NDArray[np.bool_]] = {}
         self.head = np.zeros(0, np.int64)
         self.tail = np.zeros(0, np.int64)
+        self.numbered = np.zeros(0, np.int64)
+        """How many tuples each key has had. The last one held has the number before that."""
         self._limit = np.zeros(0, np.int64)
         self._end = 0
 
@@ -59,6 +61,7 @@ class WindowBuffer:
         new = np.zeros(max(n_keys - self.n_keys, 0), np.int64)
         self.head = np.concatenate([self.head, new])
         self.tail = np.concatenate([self.tail, new])
+        self.numbered = np.concatenate([self.numbered, new])
         self._limit = np.concatenate([self._limit, new])
 
     def append(self, codes: Int64s, columns: Columns) -> None:
@@ -77,9 +80,10 @@ class WindowBuffer:
                 valid = np.ones(len(codes), np.bool_) if column.valid is None else column.valid
                 segments.copy(valid, self._valid[name])
         self.tail[keys] += lengths
+        self.numbered[keys] += lengths
 
     def replace(self, keys: Int64s, codes: Int64s, columns: Columns) -> None:
-        """Replace the tuples of these keys."""
+        """Replace the tuples of these keys. All of them get new numbers."""
         self.head[keys] = self.tail[keys] = self._limit[keys] = 0
         self.append(codes, columns)
 

@@ -25,13 +25,22 @@ class FiredWindows:
     end: NDArray[Any]
     lo: Int64s
     hi: Int64s
+    offset: Int64s | None = None
+    """The number of a tuple of the window's key, less its position; None if tuples have no numbers.
+
+    Tuples that a worker holds are numbered per key. A number stays while the tuple is held, unless
+    a late tuple came to belong before it.
+    """
+    held: Int64s | None = None
+    """The number of the first tuple of the window's key that later windows may have."""
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def take(self, positions: Int64s) -> FiredWindows:
         columns = (self.keys, self.ids, self.start, self.end, self.lo, self.hi)
-        return FiredWindows(*(c[positions] for c in columns))
+        numbers = (None if n is None else n[positions] for n in (self.offset, self.held))
+        return FiredWindows(*(c[positions] for c in columns), *numbers)
 
 
 class TupleColumns:
@@ -59,6 +68,9 @@ class TupleColumns:
 
     def python(self, name: str, lo: int, hi: int) -> list[Any]:
         return self.storages[name].to_python(self.stored[name].slice(lo, hi))
+
+    def python_at(self, name: str, positions: Int64s) -> list[Any]:
+        return self.storages[name].to_python(self.stored[name].take(positions))
 
     def compact(self, windows: FiredWindows) -> tuple[TupleColumns, FiredWindows]:
         """The tuples of these windows only, each once, and the windows as ranges of them."""

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns.hot_keys import HotKeys
-from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.results import evaluated, with_part
 from windrow.engine.window_query import WindowQuery
-from windrow.engine.windows.batch import WindowBatch, pack_batches
+from windrow.engine.windows.batch import WindowBatch, pack_fired
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.geometry import Geometry
@@ -39,8 +39,7 @@ class WindowerWorker(WindowWorker):
         self.batch, self.most, self.parts = batch, most, parts
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
-        batch = max(self.batch, -(-len(windows) // self.most))
-        batches = pack_batches(columns, windows, self.keys, batch)
+        batches = pack_fired(columns, windows, self.keys, self.batch, self.most)
         part = WindowBatch.cut if self.query.computation.is_order_sensitive else WindowBatch.split
         return [message for packed in batches for message in part(packed, self.parts)]
 
@@ -60,6 +59,10 @@ class HotWindower(WindowerWorker):
     ) -> None:
         super().__init__(query, geometry, columns, Share(), batch, most, parts=1)
         self.evaluator, self.hot = evaluator, hot
+
+    def renumber(self) -> None:
+        super().renumber()
+        self.evaluator.forget()
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         is_hot = self.hot.among(self.hashes[windows.keys])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.results import with_part
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
 from windrow.core.computation import Aggregation
 from windrow.core.models import mapped
 from windrow.engine.columns.arrays import Int64s
-from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.farm_panes import FarmPanes
@@ -80,9 +82,12 @@ class WindowLevelWorker(WinSeqWorker):
     """The window-level query: windows over panes, with the ids and bounds of the query."""
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        return super().give(columns, self.bounded(windows))
+
+    def bounded(self, windows: FiredWindows) -> FiredWindows:
+        """The windows with the bounds of the query's."""
         start, end = mapped(self.query.model).bounds(windows.ids)
-        bounded = FiredWindows(windows.keys, windows.ids, start, end, windows.lo, windows.hi)
-        return super().give(columns, bounded)
+        return replace(windows, start=start, end=end)
 
     def completed(self, stored: pa.Table) -> pa.Table:
         is_aggregation = isinstance(self.query.computation, Aggregation)

@@ -1,4 +1,4 @@
-"""Win_Seq over panes: faster workers that keep partials of panes instead of tuples."""
+"""Win_Seq over panes: a faster worker that keeps partials of panes instead of tuples."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.engine.columns.arrays import Int64s
-from windrow.engine.columns.control import AXIS, PIECE, RANK, ROWS, TIME
+from windrow.engine.columns.control import AXIS, RANK, TIME
 from windrow.engine.columns.storage import Stored
-from windrow.engine.evaluate.evaluators import WindowsOfPieces
+from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.pane_reduction import PaneReduction
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.placing import Passed, Placing
@@ -26,6 +26,9 @@ class PanedWinSeq(WindowLevelWorker):
     landmark windows a tuple counts at once, before the watermark has passed it. A pane that spans
     several batches has several partials.
 
+    With another evaluator it gives partials of panes, each once its last tuple has come: in front
+    of workers that see only some of the panes of a key it is a ranker.
+
     Time per batch: O(tuples of the batch + fired windows). Space: O(partials of open windows).
     """
 
@@ -34,6 +37,7 @@ class PanedWinSeq(WindowLevelWorker):
         query: WindowQuery,
         geometry: Geometry,
         axis: str | None,
+        evaluator: Evaluator,
         columns: dict[str, pa.DataType],
         share: Share,
     ) -> None:
@@ -42,7 +46,7 @@ class PanedWinSeq(WindowLevelWorker):
         placing = Placing(
             is_ranked_here and query.time is not None, query.order_by if is_ranked_here else ()
         )
-        super().__init__(query, geometry, WindowsOfPieces(query), columns, share, placing=placing)
+        super().__init__(query, geometry, evaluator, columns, share, placing=placing)
         self.axis = axis if query.rank is None else RANK
         self.take_given_ranks(axis)
         self.reduction = PaneReduction(query, geometry.pane, geometry.origin)
@@ -85,24 +89,3 @@ class PanedWinSeq(WindowLevelWorker):
             order = self.placing.order(tuples, np.zeros(len(tuples), np.int64))
             return tuples.take(order), codes[order]
         return tuples, codes
-
-
-class ReducedWinSeq(WindowLevelWorker):
-    """Receives the partials of panes that an emitter computed, and keeps them.
-
-    All tuples of a pane belong to the same windows, so lateness can be judged per pane.
-    """
-
-    def take(self, passed: Passed) -> list[Message]:
-        partials = passed.tuples
-        if partials is None or len(partials) == 0:
-            return []
-        codes, panes = self.codes(partials), np.asarray(partials[PIECE].to_numpy())
-        reached = self.geometry.reached(passed.previous)
-        late = self.windower.judge_late(panes, codes, reached, self.buffer)
-        rows = np.asarray(partials[ROWS].to_numpy())
-        self.dropped += int(rows[self._counted_here(late, codes)].sum())
-        if not late.is_kept.all():
-            partials, codes = partials.filter(pa.array(late.is_kept)), codes[late.is_kept]
-        self._place(partials, codes)
-        return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from windrow.engine.evaluate.evaluators import Evaluator
+from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.results import evaluated
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
@@ -30,6 +30,10 @@ class WinSeqWorker(WindowWorker):
     ) -> None:
         super().__init__(query, geometry, columns, share, outer, placing)
         self.evaluator = evaluator
+
+    def renumber(self) -> None:
+        super().renumber()
+        self.evaluator.forget()
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         self.fired += 0 if self.evaluator.gives_pieces else len(windows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -129,11 +129,20 @@ class WindowWorker(KeyedWorker):
         except RefusedTuple as e:
             raise e.of_key(self.keys.value(e.key)) from None
         if len(windows):
-            given += self.give(self.named(self.buffer.columns), windows)
+            given += self.give(self.named(self.buffer.columns), self._with_numbers(windows))
         if self.log is not None:
             self.log.evict(self.buffer)
         self._forget_keys()
         return given
+
+    def _with_numbers(self, windows: FiredWindows) -> FiredWindows:
+        buffer = self.buffer
+        offset, held = buffer.numbered - buffer.tail, buffer.numbered - buffer.tail + buffer.head
+        return replace(windows, offset=offset[windows.keys], held=held[windows.keys])
+
+    def renumber(self) -> None:
+        """Begin with an empty buffer, in which tuples get new numbers."""
+        self.buffer = WindowBuffer()
 
     def _forget_keys(self) -> None:
         """Forget keys without tuples once they are the majority.
@@ -150,7 +159,7 @@ class WindowWorker(KeyedWorker):
         self.keys, self.hashes = KeyTable(self.query.keys), self.hashes[:0]
         self.windower.forget_keys()
         self.judge.forget_keys()
-        self.buffer = WindowBuffer()
+        self.renumber()
         self.codes(values)
         self.buffer.append(np.searchsorted(held, codes), columns)
         if self.log is not None:
@@ -312,7 +321,7 @@ class WindowWorker(KeyedWorker):
         chunks = {name: partial(self._chunk, name, read) for name, read in stored.items()}
         is_anew, lacking = self._kept_log().restore(chunks, base, next_number)
         if is_anew:
-            self.buffer = WindowBuffer()
+            self.renumber()
             self.buffer.add_keys(len(self.keys))
         for chunk in lacking:
             self._append(chunk.codes, chunk.columns)

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.columns_of_every_type import READ, table_of_every_type
+from tests.encrypted import write_encrypted
 from windrow.engine.datasets.footers import Wanted, int96_of_certain
 from windrow.engine.datasets.pieces import FilePiece, pieces_of
 
@@ -127,3 +128,10 @@ def test_a_file_that_cannot_be_read_is_uncertain(tmp_path: Path) -> None:
     )
     assert isinstance(found, str)
     assert "cannot be read" in found
+
+
+def test_a_file_with_encrypted_columns_is_uncertain(tmp_path: Path) -> None:
+    write_encrypted(tmp_path / "0.parquet", plaintext_footer=True)
+    pieces = [p for p in pieces_of(ds.dataset(tmp_path)) if isinstance(p, FilePiece)]
+    wanted = Wanted(pa.schema([("t", pa.int64())]), frozenset(), True, False)
+    assert "encrypted" in int96_of_certain(pieces, wanted)

@@ -37,9 +37,17 @@ def small_is_large(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def statistics_of(dataset: ds.Dataset) -> Statistics:
+def median(windows: Any) -> Any:
+    return windows.agg(m=wf.median("x"))
+
+
+def own(windows: Any) -> Any:
+    return windows.apply(lambda w: {"n": len(w)}, "n bigint")
+
+
+def statistics_of(dataset: ds.Dataset, compute: Any = median) -> Statistics:
     query: Any = wr.stream(dataset).key_by("k").event_time("t")
-    complete = query.window(wr.TimeWindow("1 s")).agg(m=wf.median("x")).window_query()
+    complete = compute(query.window(wr.TimeWindow("1 s"))).window_query()
     names = tuple(dataset.schema.names)
     scan = Scan(dataset.schema.remove_metadata(), names, filter_of(dataset))
     splits = splits_of(scan, pieces_of(dataset), 2)
@@ -87,6 +95,16 @@ def test_nothing_is_read_of_small_or_filtered_datasets(
     assert statistics_of(dataset.filter(pc.field("x") > 0)) == UNKNOWN
     monkeypatch.setattr(sampling, "LEAST_BYTES", 1 << 40)
     assert statistics_of(dataset) == UNKNOWN
+
+
+def test_less_input_is_worth_a_sample_if_the_function_is_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = files(tmp_path, table_of(100, 0), 1)
+    size = sum(path.stat().st_size for path in tmp_path.iterdir())
+    monkeypatch.setattr(sampling, "LEAST_BYTES", 2 * size)
+    assert statistics_of(dataset) == UNKNOWN
+    assert statistics_of(dataset, own).keys == pytest.approx(100)
 
 
 def test_files_that_cannot_be_read_are_left_to_the_tasks(tmp_path: Path) -> None:

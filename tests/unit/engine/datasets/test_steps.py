@@ -83,14 +83,16 @@ def test_the_times_are_read_first_if_nothing_tells_them(tmp_path: Path, what: st
     assert taken[-1].reached == END_OF_STREAM
 
 
+@pytest.mark.parametrize("width", [1000, 5000])
 @pytest.mark.parametrize("has_dictionary", [True, False])
 def test_wide_rows_make_smaller_steps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_dictionary: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_dictionary: bool, width: int
 ) -> None:
+    """Repeated texts of 5000 letters are in the file once, and too long for statistics."""
     monkeypatch.setattr(steps, "_BYTES", 20_000)
     monkeypatch.setattr(scan, "_BYTES", 1000)
     monkeypatch.setattr(scan, "_FEWEST_ROWS", 1)
-    table = pa.table({"t": range(1000), "s": ["a" * 1000] * 1000})
+    table = pa.table({"t": range(1000), "s": ["a" * width] * 1000})
     for i, rows in enumerate((10, 15, 400)):
         pq.write_table(
             table, tmp_path / f"{i}.parquet", row_group_size=rows, use_dictionary=has_dictionary
