@@ -20,13 +20,13 @@ class Constants:
 
     hand_over: float = 0.4
     """A row from the JVM to Python."""
-    read: float = 0.12
+    read: float = 0.09
     """A row that a task reads from a Parquet file itself."""
     exchange: float = 0.05
     """A row that an emitter routes and packs, Spark shuffles, and a worker unpacks."""
     keep: float = 0.12
     """A row that a worker sorts into the window buffer of its key."""
-    reduce: float = 0.04
+    reduce: float = 0.035
     """A row that is added to the partials of its pane."""
     piece: float = 0.35
     """A partial of a pane or of a part of a window: made, sent or merged."""
