@@ -17,7 +17,7 @@ BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup demo examples notebooks docs clean
 .PHONY: check lint kernels test test-browser test-campaign test-cluster test-matrix test-package test-pipeline
-.PHONY: bench-batch bench-cluster bench-flink bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
+.PHONY: bench-batch bench-cluster bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -106,12 +106,8 @@ bench-cluster: $(INSTALLED) ## time the first query on fresh executors, with ker
 	$(WITH_JAVA) scripts/test_cluster.sh --collect-only -q
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_cluster
 
-bench-flink: $(INSTALLED) ## check and time overlapping windows over files against Flink SQL
-	scripts/install_flink.sh
-	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_flink
-
 clean: ## remove the virtual environment and everything generated
-	rm -rf $(VENV) .cluster .flink .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .cluster .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	rm -rf artifacts derby.log metastore_db spark-warehouse
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
