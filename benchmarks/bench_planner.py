@@ -37,7 +37,7 @@ from pyspark.sql import functions as F
 
 import windrow as wr
 from benchmarks.cpu_seconds import busy_seconds, cpu_seconds
-from benchmarks.planner_cases import CORE, Case, Cases, all_names
+from benchmarks.planner_cases import BATCHES, CORE, Case, Cases, all_names
 from benchmarks.planner_report import Found, Tried, add, read, show, summarise
 from windrow.core.statistics import Statistics
 from windrow.planner.choice import weigh
@@ -92,7 +92,7 @@ def _timed(case: Case, plans: list[Plan], chosen: set[Plan]) -> dict[Plan, Tried
             is_close = (tried.seconds or inf) <= CLOSE * least
             if number and not is_close and not (plan in chosen and tried.seconds):
                 continue
-            limit = None if least == inf else MOST_TIMES * least + MOST_MORE
+            limit = None if least == inf else (MOST_TIMES * least + MOST_MORE) * case.parts
             for _ in range(ATTEMPTS if number else 1):
                 ran = _run(case, _with(case.query, plan), limit)
                 if ran is None or ran.others <= ALONE:
@@ -201,6 +201,8 @@ def _run_stream(query: wr.Query) -> tuple[float, Any]:
         running = writer.start()
         running.awaitTermination()
     batches = [p for p in running.recentProgress if p.numInputRows]
+    if len(batches) < BATCHES:
+        raise PySparkException("the stream was ended")
     seconds = [p.durationMs["triggerExecution"] / 1000 for p in batches]
     return mean(seconds[1:]), _told(df.sparkSession.table(name))
 

@@ -35,6 +35,8 @@ CORES = 2
 REPEATS = 3
 UNIT = 400e-6
 """Seconds of work in the cheapest windows of unequal cost."""
+SHARES = (0.01, 0.16, 0.5)
+"""The shares of the rows that the frequent key has."""
 BUSY = 60e-6
 """Seconds of work per row in the windows of the skewed keys."""
 
@@ -81,7 +83,7 @@ def keys(spark: SparkSession) -> None:
     """A frequent key whose windows are shared, compared with a key farm."""
     n = 100_000
     draw = np.random.default_rng(5)
-    for share in (0.01, 0.16, 0.5):
+    for share in SHARES:
         is_hot = draw.random(n) < share
         key = np.where(is_hot, 0, draw.integers(1, 100, n))
         table = pa.table({"k": key, "t": np.arange(n) * 100, "x": draw.integers(0, 9, n)})

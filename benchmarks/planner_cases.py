@@ -78,6 +78,11 @@ class Case:
     rows: int
     is_stream: bool = False
 
+    @property
+    def parts(self) -> int:
+        """How many times a run takes what is measured of it: a stream takes all of its batches."""
+        return BATCHES + 1 if self.is_stream else 1
+
 
 class MeanSquare(wr.Commutative[float, tuple[int, float], float]):
     """An aggregate of a user's own, in Python."""

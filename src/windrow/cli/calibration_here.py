@@ -63,6 +63,7 @@ class Here:
         yield "keep", (whole - KEYS * call) / ROWS - intake
         yield "call", call
         yield "fold", (self._collected(wr.CountWindow(_EACH), count_rows) - whole) / ROWS
+        yield "lift", (self._collected(wr.CountWindow(_EACH), added) - whole) / ROWS
         sliding = self._collected(OVERLAPPING, first)
         yield "of_few", (self._collected(OVERLAPPING, variance) - sliding) / ROWS
         yield "of_all", (self._collected(OVERLAPPING, median) - sliding) / ROWS
@@ -139,6 +140,26 @@ def tiny(windows: Any) -> Any:
 def count_rows(windows: Any) -> Any:
     """A fold that costs nothing but its calls."""
     return windows.fold(lambda n, row: n + 1, 0, "r bigint")
+
+
+class Added(wr.Commutative[float, float, float]):
+    """An aggregate that costs nothing but its calls."""
+
+    returns = "double"
+
+    def lift(self, value: float) -> float:
+        return value
+
+    def combine(self, left: float, right: float) -> float:
+        return left + right
+
+    def lower(self, partial: float) -> float:
+        return partial
+
+
+def added(windows: Any) -> Any:
+    """An aggregate of a user's own."""
+    return windows.agg(r=Added("x"))
 
 
 def first(windows: Any) -> Any:

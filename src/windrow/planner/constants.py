@@ -18,33 +18,35 @@ class Constants:
     is an estimate. ``windrow calibrate`` measures all of them on a machine.
     """
 
-    hand_over: float = 0.3
+    hand_over: float = 0.4
     """A row from the JVM to Python."""
-    read: float = 0.12
+    read: float = 0.09
     """A row that a task reads from a Parquet file itself."""
-    exchange: float = 0.06
+    exchange: float = 0.05
     """A row that an emitter routes and packs, Spark shuffles, and a worker unpacks."""
-    keep: float = 0.1
+    keep: float = 0.12
     """A row that a worker sorts into the window buffer of its key."""
-    reduce: float = 0.03
+    reduce: float = 0.035
     """A row that is added to the partials of its pane."""
     piece: float = 0.35
     """A partial of a pane or of a part of a window: made, sent or merged."""
-    window: float = 0.36
+    window: float = 0.33
     """A window that fires, with a built-in function, and its result on the way back to Spark."""
     call: float = 2.0
     """A call of a user's function for a window, beside the function itself."""
-    fold: float = 2.0
-    """A row of a window that goes through a user's ``update``, or through ``lift``."""
-    of_few: float = 0.06
+    fold: float = 2.7
+    """A row of a window that goes through a user's ``update``."""
+    lift: float = 0.4
+    """A row that goes through ``lift`` and ``combine`` of a user's aggregate."""
+    of_few: float = 0.05
     """A row for a function whose partials are small, such as a variance, beside keeping it."""
-    of_all: float = 0.07
+    of_all: float = 0.06
     """A row for a function that needs all rows, such as a median, beside keeping it."""
     native_row: float = 0.03
     """A row that Spark's own aggregation takes in."""
     native_read: float = 0.05
     """A row that Spark's own reader reads from a Parquet file for it."""
-    native_group: float = 1.2
+    native_group: float = 1.5
     """A group of that aggregation: shuffled, merged and, if it is a pane, handed over."""
     pair: float = 0.004
     """T_on: a pair of rows that a join's predicate is evaluated on."""
@@ -52,9 +54,9 @@ class Constants:
     """A row or a partial that a worker on a stream writes to its state."""
     job: float = 220_000
     """A query over bounded input, whatever its plan: Spark plans it and starts its first tasks."""
-    stage: float = 25_000
+    stage: float = 20_000
     """A stage of tasks: it is scheduled, and its Python workers are set to work."""
-    task: float = 35_000
+    task: float = 42_000
     """A task of a stage."""
     batch: float = 300_000
     """A stateful stage in one micro-batch."""

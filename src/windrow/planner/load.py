@@ -178,7 +178,7 @@ def _function_costs(
     if isinstance(computation, Aggregation):
         own = [f for f in computation.functions.values() if not isinstance(f, Columnar)]
         per_row = constants.of_all if needs_all_rows(query) else constants.of_few
-        per_row = 0.0 if can_keep_panes(query) else per_row + constants.fold * len(own)
+        per_row = 0.0 if can_keep_panes(query) else per_row + constants.lift * len(own)
         return per_row, statistics.cost or 0.0
     if statistics.cost is not None:
         return 0.0, statistics.cost + constants.call

@@ -13,7 +13,19 @@ from windrow.cli.app import app
 from windrow.planner import machine
 from windrow.planner.constants import ON_SPARK
 
-SHARED = {"keep", "call", "fold", "of_few", "of_all", "reduce", "piece", "window", "pair", "state"}
+SHARED = {
+    "keep",
+    "call",
+    "fold",
+    "lift",
+    "of_few",
+    "of_all",
+    "reduce",
+    "piece",
+    "window",
+    "pair",
+    "state",
+}
 
 
 @pytest.fixture(autouse=True)
