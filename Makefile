@@ -17,7 +17,7 @@ BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup demo examples notebooks docs clean
 .PHONY: check lint kernels test test-browser test-campaign test-cluster test-matrix test-package test-pipeline
-.PHONY: bench-batch bench-cluster bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
+.PHONY: bench-batch bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -101,10 +101,6 @@ bench-sources: $(INSTALLED) ## check and time queries over files against Spark, 
 
 bench-skew: $(INSTALLED) ## check and time windows of unequal cost and keys of unequal frequency
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_skew
-
-bench-cluster: $(INSTALLED) ## time the first query on fresh executors, with kernels shipped and without
-	$(WITH_JAVA) scripts/test_cluster.sh --collect-only -q
-	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_cluster
 
 clean: ## remove the virtual environment and everything generated
 	rm -rf $(VENV) .cluster .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
