@@ -74,10 +74,17 @@ class Members:
         self.marker, self.victim = marker, victim
 
     def __call__(self, w: wr.Window) -> dict[str, Any]:
-        if self.victim is not None and w.id == 4 and not self.marker.exists():
-            self.marker.touch()
+        if self.victim is not None and w.id == 4 and self._is_first():
             kill(self.victim)
         return {"seqs": w["seq"].tolist()}
+
+    def _is_first(self) -> bool:
+        """Whether no process has been killed yet; two may ask at the same time."""
+        try:
+            self.marker.touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
 
 
 def kill(victim: str) -> None:
