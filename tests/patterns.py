@@ -37,8 +37,8 @@ def patterns(
         st.builds(wr.WinFarm, degrees, whole, st.just("agnostic"), batch=batch, level=levels),
     ]
     hot_keys = st.lists(st.sampled_from(keys), min_size=1, unique=True)
-    executors = st.builds(wr.WinFarm, degrees, workers=st.just("agnostic"), batch=batch)
-    hot: st.SearchStrategy[Pattern] = executors
+    executors = st.builds(wr.WinFarm, degrees, whole, st.just("agnostic"), batch=batch)
+    hot = executors | body.filter(lambda pattern: not isinstance(pattern, wr.WinSeq))
     n = draw(degrees)
     if model.context is Context.CF:
         farms.append(st.builds(wr.WinFarm, degrees, body, batch=batch, level=levels))

@@ -82,7 +82,7 @@ class Phases:
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
         if isinstance(pattern, KeyFarm) and pattern.hot is not None:
-            return self._hot_key_farm(pattern, pattern.hot)
+            return self._hot_key_farm(pattern, pattern.hot)  # type: ignore[arg-type]
         if isinstance(pattern, KeyFarm):
             share = largest_share(pattern.n, self.load.keys, self.load.skew)
             return self._inner(pattern.inner, pattern.n, share)

@@ -154,9 +154,8 @@ class ByHotKey(Route):
         return sent
 
     def describe(self) -> str:
-        keys = f"{len(self.hot.hashes)} hot key{'s' * (len(self.hot.hashes) != 1)}"
         by_key = ByKey(self.by_window.keys, self.n).describe()
-        return f"{by_key}, of {keys} {self.by_window.describe()}"
+        return f"{by_key}, of {self.hot.describe()} {self.by_window.describe()}"
 
 
 @dataclass(frozen=True)
@@ -202,12 +201,19 @@ class ToHost(Route):
 
 @dataclass(frozen=True)
 class Dealt(Route):
-    """Deals tuples round-robin by arrival, regardless of key, to form the parts of windows."""
+    """Deals tuples round-robin, regardless of key, to form the parts of windows.
+
+    It counts the tuples that it is sent itself, from the arrival of the first: those of a hot key
+    may arrive at regular distances, all of them with the same remainder.
+    """
 
     n: int
 
     def targets(self, message: Any, instance: int) -> list[Any]:
-        return _by_number(message, np.asarray(message[ARRIVAL].to_numpy()) % self.n, self.n)
+        if len(message) == 0:
+            return [None] * self.n
+        first = message[ARRIVAL][0].as_py() % self.n
+        return _by_number(message, (first + np.arange(len(message))) % self.n, self.n)
 
     def describe(self) -> str:
         return f"tuples round-robin mod {self.n}"
