@@ -29,7 +29,8 @@ def patterns(
     if is_decomposable:
         inner.append(st.builds(wr.WinMapReduce, degrees, degrees, level=levels))
         if model.pane_length is not None:
-            inner.append(st.builds(wr.PaneFarm, degrees, degrees, level=levels))
+            kinds = st.sampled_from(["active", "agnostic"])
+            inner.append(st.builds(wr.PaneFarm, degrees, degrees, level=levels, workers=kinds))
     body, batch = st.one_of(inner), st.integers(1, 3)
     whole = body.filter(lambda pattern: not isinstance(pattern, wr.PaneFarm))
     farms: list[st.SearchStrategy[Pattern]] = [

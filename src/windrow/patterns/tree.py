@@ -39,16 +39,22 @@ _ALONE = WinSeq()
 @checks_construction
 @dataclass(frozen=True, repr=False)
 class PaneFarm(Pattern):
-    """``plq`` workers compute panes of gcd(length, slide), ``wlq`` workers windows over panes."""
+    """``plq`` workers compute panes of gcd(length, slide), ``wlq`` workers windows over panes.
+
+    Active workers are sent the rows of their panes, which are theirs in turn. Agnostic workers are
+    sent whole panes, or so many small tasks stand for them that free cores take the next ones.
+    """
 
     plq: int
     wlq: int
     level: Level = field(default=2, kw_only=True)
+    workers: Workers = field(default="active", kw_only=True)
 
     def __post_init__(self) -> None:
         _check_degree(self, "plq")
         _check_degree(self, "wlq")
         _check_level(self, self.level)
+        one_of(self.workers, get_args(Workers), "PaneFarm workers")
 
 
 @checks_construction

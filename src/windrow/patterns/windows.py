@@ -70,13 +70,14 @@ def nodes_of(at: Setting, pattern: Pattern) -> list[Node]:
     if isinstance(pattern, WinMapReduce) and at.deals_partials and not at.is_early:
         first, fan_in = deciding(at, pattern.map, Farm(), None, 1, BATCHES_EACH, pattern.map)
         return [*first, *reduce_parts(at, pattern, Farm(), fan_in)]
-    if not isinstance(pattern, WinSeq) and at.farms_partials:
+    if not isinstance(pattern, WinSeq) and at.sends_partials(pattern):
         emit, *body = inner_over_partials(at, pattern, Farm())
         assert isinstance(emit, Emitter)
         n = pattern.plq if isinstance(pattern, PaneFarm) else 1
         return [*at.partials.send(emit.route, n), *body]
     if isinstance(pattern, PaneFarm):
-        first, fan_in = ranked(at, pattern.plq, are_paned=True)
+        n = 1 if at.forms_panes(pattern) else pattern.plq
+        first, fan_in = ranked(at, n, are_paned=True)
         return [*first, *pane_farm(at, pattern, Farm(), fan_in)]
     if isinstance(pattern, WinSeq) and at.reduces_early:
         return reduced(at, ByKey(at.query.keys, 1), Farm())
@@ -91,7 +92,7 @@ def _key_farm(at: Setting, pattern: KeyFarm) -> list[Node]:
     by_key, farm = ByKey(at.query.keys, pattern.n), Farm(pattern.n)
     if isinstance(pattern.inner, WinSeq) and at.reduces_early:
         return reduced(at, by_key, farm)
-    if not isinstance(pattern.inner, WinSeq) and at.farms_partials:
+    if not isinstance(pattern.inner, WinSeq) and at.sends_partials(pattern.inner):
         body = inner_over_partials(at, pattern.inner, farm)
         first: list[Node] = [at.partials.emitter(by_key)]
         if not at.is_early:

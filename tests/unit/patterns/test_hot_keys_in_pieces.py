@@ -112,7 +112,7 @@ def test_rows_go_to_the_workers_of_windows_where_panes_would_send_all_rows() -> 
 def test_functions_of_whole_windows_are_refused(hot: Pattern) -> None:
     query = wr.stream({"k": ["a"], "t": [1]}).key_by("k").event_time("t").window(TIME)
     with pytest.raises(wr.WindrowError, match="which an opaque function does not allow"):
-        query.apply(len, "n int").using(split(hot))
+        query.apply(lambda w: {"n": len(w)}, "n int").using(split(hot))
 
 
 def test_windows_without_panes_are_refused() -> None:
@@ -124,10 +124,10 @@ def test_windows_without_panes_are_refused() -> None:
 def test_panes_take_one_round_of_decompose() -> None:
     query = wr.stream({"k": ["a"], "t": [1]}).key_by("k").event_time("t").window(TIME)
     rounds = query.decompose(
-        partial=[len, lambda w, n: n],
-        combine=[sum, max],
-        partial_returns=["int", "int"],
-        returns="int",
+        partial=[lambda w: {"n": len(w)}, lambda w, n: {"n": n}],
+        combine=[lambda parts: {"n": len(parts)}, lambda parts: {"n": len(parts)}],
+        partial_returns=["n int", "n int"],
+        returns="n int",
     )
     with pytest.raises(wr.WindrowError, match="decompose can have only one round"):
         rounds.using(split(wr.PaneFarm(2, 1)))

@@ -248,7 +248,7 @@ class ByPiece(Route):
 
 @dataclass
 class InTurn(Route):
-    """Sends batches of windows to instances in turn. All parts of a batch go to the same one.
+    """Sends batches of windows, or panes, to instances in turn. All parts of one go to the same.
 
     The first batch decides where to begin, so that emitters that run side by side, or anew with
     each batch of a stream, do not all begin with the same instance. Results, which a windower has
@@ -256,6 +256,7 @@ class InTurn(Route):
     """
 
     n: int
+    what: str = "windows"
     turn: int | None = None
 
     def targets(self, message: Any, instance: int) -> list[Any]:
@@ -268,7 +269,7 @@ class InTurn(Route):
         return [message if j == self.turn else None for j in range(self.n)]
 
     def describe(self) -> str:
-        return f"batches of windows to {self.n} in turn"
+        return f"batches of {self.what} to {self.n} in turn"
 
 
 @dataclass(frozen=True)

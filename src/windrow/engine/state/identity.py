@@ -49,6 +49,8 @@ def _rankers(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:
     farm = pattern.get("hot", pattern)
     is_farm = farm["pattern"] == "WinFarm" and farm["workers"] == "active"
     n = farm["n"] if is_farm else farm.get("plq", 1)
+    if farm.get("workers") == "agnostic":
+        n = 1
     are_paned = farm.get("inner", farm)["pattern"] == "PaneFarm"
     is_ranked = query.model.axis is Axis.RANK and (query.rank is None or are_paned)
     is_shared = is_ranked and bool(query.keys) and n > 1

@@ -146,6 +146,9 @@ def _partitioning(pattern: Description, stateless: set[str]) -> Description:
     which keys are hot may change if agnostic workers compute their windows as a whole.
     """
     kept = {name: v for name, v in pattern.items() if name not in stateless}
+    if pattern["pattern"] == "PaneFarm" and pattern.get("workers") == "agnostic":
+        # A windower holds the tuples, and workers without state compute the panes.
+        kept.pop("plq")
     hot, inner = pattern.get("hot"), pattern.get("inner")
     if hot is not None:
         kept["hot"], hot_keys = _partitioning(hot, stateless), kept.pop("hot_keys")
