@@ -43,6 +43,9 @@ PATTERNS: dict[str, Callable[[Any], Pattern]] = {
         2, hot_keys=["a", None], hot=wr.WinMapReduce(*DEGREES[level], level=level)
     ),
     "PaneFarm": lambda level: wr.PaneFarm(*DEGREES[level], level=level),
+    "agnostic PaneFarm": lambda level: wr.PaneFarm(
+        *DEGREES[level], level=level, workers="agnostic"
+    ),
     "WinMapReduce": lambda level: wr.WinMapReduce(*DEGREES[level], level=level),
     "KeyFarm of PaneFarm": lambda level: wr.KeyFarm(
         2, wr.PaneFarm(*DEGREES[level], level=level), level=level
