@@ -43,6 +43,7 @@ from windrow.engine.workers.reducer import Reducer
 from windrow.engine.workers.rounds import RoundMapper, RoundReducer
 from windrow.engine.workers.worker import Worker
 from windrow.patterns import workers
+from windrow.patterns.decisive import with_decisive_tuples
 from windrow.patterns.farm import Farm
 from windrow.patterns.levels import group
 from windrow.patterns.over_partials import OverPartials
@@ -68,7 +69,10 @@ def window_stages(query: WindowQuery, pattern: Pattern, place: Place = "stream")
     Mencagli 2018, Algorithm 4).
     """
     check_pattern(pattern, query.model, query.computation)
-    return group(pattern, _Lowering(query, place).nodes(pattern))
+    nodes = _Lowering(query, place).nodes(pattern)
+    if place in ("threads", "tasks"):
+        nodes = with_decisive_tuples(query, nodes)
+    return group(pattern, nodes)
 
 
 def stages_over_panes(query: WindowQuery, n: int) -> Stages:
@@ -131,7 +135,7 @@ class _Lowering:
         if isinstance(pattern, WinFarm):
             return self._win_farm(pattern)
         if isinstance(pattern, WinMapReduce) and self.deals_partials and not self.is_early:
-            decided = self._deciding(pattern.map, Farm(), None, 1, _BATCHES_EACH, pattern.map)
+            decided = self._deciding(pattern.map, Farm(), None, 1, 1, pattern.map)
             return [*decided[0], *self._reduce_parts(pattern, Farm(), decided[1])]
         if not isinstance(pattern, WinSeq) and self.farms_partials:
             emit, *body = self._over_partials(pattern, Farm())
@@ -248,7 +252,7 @@ class _Lowering:
     def _over_partials(self, pattern: Pattern, farm: Farm) -> list[Node]:
         """The nodes of a pane farm or of map-reduce whose tuples an emitter has reduced."""
         if isinstance(pattern, WinMapReduce) and not self.is_early:
-            windower = self.partials.windower(farm, 1, _BATCHES_EACH, pattern.map)
+            windower = self.partials.windower(farm, 1, 1, pattern.map)
             parts = self._reduce_parts(pattern, farm)
             return [Emitter(ByKey(self.query.keys, 1)), windower, *parts]
         if isinstance(pattern, WinMapReduce):
@@ -343,7 +347,7 @@ class _Lowering:
         if self.needs_all_rows:
             return self._reduce_rows(pattern, farm, axis)
         if not self.can_be_dealt:
-            first, fan_in = self._deciding(pattern.map, farm, axis, 1, _BATCHES_EACH, pattern.map)
+            first, fan_in = self._deciding(pattern.map, farm, axis, 1, 1, pattern.map)
             return [*first, *self._reduce_parts(pattern, farm, fan_in)]
         geometry = Geometry.of(self.model, TIME)
         mapper = partial(workers.mapper, self.query, geometry, farm.share, pattern.map)

@@ -29,7 +29,9 @@ class Route(ABC):
 
     n: int
     reduces: ClassVar[bool] = False
-    """Whether workers are sent partials, far fewer of them than there are tuples."""
+    """Whether workers are sent far fewer rows than there are tuples."""
+    gives_partials: ClassVar[bool] = False
+    """Whether these rows are partials, whose order does not matter."""
 
     @abstractmethod
     def targets(self, message: Any, instance: int) -> list[Any]:
@@ -207,7 +209,11 @@ class Dealt(Route):
     n: int
 
     def targets(self, message: Any, instance: int) -> list[Any]:
-        return _by_number(message, np.asarray(message[ARRIVAL].to_numpy()) % self.n, self.n)
+        if len(message) == 0:
+            return [message] * self.n
+        # By their places: those that an emitter has left of all tuples are dealt evenly, too.
+        first = message[ARRIVAL][0].as_py()
+        return _by_number(message, (first + np.arange(len(message))) % self.n, self.n)
 
     def describe(self) -> str:
         return f"tuples round-robin mod {self.n}"
