@@ -11,22 +11,21 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from time import process_time
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 import windrow as wr
+from benchmarks.cpu_seconds import work_of
+from benchmarks.stage_costs import print_stage_costs
 from benchmarks.tasks_here import run_tasks
 from windrow import functions as wf
 from windrow.core import WindowModel
-from windrow.engine.in_process import WindowRunner
 from windrow.engine.window_query import ID
 from windrow.patterns import Pattern
-from windrow.patterns.windows import window_stages
 
 TUPLES = 200_000
 APART = 100
@@ -46,8 +45,6 @@ PATTERNS: tuple[Pattern, ...] = (
     wr.WinFarm(2, wr.PaneFarm(2, 1)),
     wr.WinFarm(2, wr.WinMapReduce(2, 1)),
 )
-STEPS = 200
-"""How many batches, of one tuple each, tell what the nodes of a pattern cost."""
 Function: TypeAlias = wr.Aggregate[Any, Any, Any]
 FUNCTIONS: dict[str, Function] = {
     "count": wf.count(),
@@ -114,17 +111,6 @@ def agree(a: Any, b: Any) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) if isinstance(a, float) else bool(a == b)
 
 
-def work_of(runs: Sequence[Callable[[], object]]) -> list[float]:
-    """The CPU time of the best of several runs of each, in turn, in seconds."""
-    found = [math.inf] * len(runs)
-    for _ in range(REPEATS):
-        for i, run in enumerate(runs):
-            start = process_time()
-            run()
-            found[i] = min(found[i], process_time() - start)
-    return found
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="functions; all if none is named")
@@ -149,7 +135,7 @@ def main() -> None:
             if not given.names or name in given.names:
                 rows = table.slice(0, len(table) // LONG_RESULTS.get(name, 1))
                 compare(name, rows, model, function, as_tasks=given.tasks)
-    nodes_cost(table.slice(0, 1))
+    print_stage_costs(table)
 
 
 def compare(
@@ -168,25 +154,9 @@ def compare(
         first = found if first is None else first
         if not agree(first, found):
             raise AssertionError(f"{name}: the patterns disagree")
-    seconds = work_of(runs)
+    seconds = work_of(runs, REPEATS)
     ratios = "".join(f"{s / seconds[0]:6.2f}" for s in seconds[1:])
     print(f"  {name:18} {seconds[0] / len(table) * 1e9:7.1f}{ratios}", flush=True)
-
-
-def nodes_cost(one: pa.Table) -> None:
-    """What the nodes of a pattern cost per batch, however few tuples there are, at level 0."""
-    query = wr.stream(one).key_by("k").event_time("t").window(models(1)["time"]).agg(r=wf.sum("x"))
-    for pattern in (wr.WinSeq(), wr.KeyFarm(1, level=0), wr.PaneFarm(1, 1, level=0)):
-        complete = query.window_query()
-        runner = WindowRunner(complete, window_stages(complete, pattern, "process"))
-
-        def run(runner: WindowRunner = runner) -> None:
-            for _ in range(STEPS):
-                runner.push(one)
-
-        nodes = " ".join(type(node).__name__[0] for node in runner.nodes)
-        micros = work_of([run])[0] / STEPS * 1e6
-        print(f"  {pattern!r}: {micros:.0f} us per batch of one tuple: {nodes}")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from windrow.engine.stages.decisive import OnlyDecisive
 from windrow.engine.stages.nodes import Emitter
 from windrow.engine.windows.placing import time_of
 from windrow.engine.workers.ranker import Ranker
-from windrow.patterns.windows import Place, window_stages
+from windrow.patterns.setting import Place
+from windrow.patterns.windows import window_stages
 
 TABLE = pa.table({"t": np.arange(1000), "x": np.arange(1000) % 50})
 TIME, COUNT = wr.TimeWindow(400, 100), wr.CountWindow(400, 100)
