@@ -75,7 +75,7 @@ def hot_key_farm(at: Setting, pattern: KeyFarm, farm: WinFarm) -> list[Node]:
         executor = partial(workers.executor, query, False)
         executors = execute(at.executors(farm.n), n, executor)
         return [Emitter(ByKey(query.keys, n)), windower, *executors]
-    split = Farm(n, n, farm.batch, hot)
+    split = Farm(n, n, at.in_a_row(farm.batch), hot)
     if at.reduces_early:
         route = by_window(at, mapped(at.model).in_panes(), PIECE, split)
         return reduced(at, ByHotKey(hot, route), split)

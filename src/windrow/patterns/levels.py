@@ -57,7 +57,7 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
     is_shared = isinstance(pattern, WinFarm) or (isinstance(pattern, KeyFarm) and pattern.hot)
     is_single = isinstance(inner, WinSeq) and not is_shared
     first = nodes[0]
-    is_reduced = isinstance(first, Emitter) and first.route.reduces
+    is_reduced = isinstance(first, Emitter) and first.route.gives_partials
     return Stages(tuple(groups), numbers_tuples=not (is_single or is_reduced))
 
 

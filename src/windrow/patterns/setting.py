@@ -10,6 +10,7 @@ from windrow.engine.columns.control import RANK
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.geometry import own_axis
 from windrow.patterns import workers
+from windrow.patterns.farm import in_a_row
 from windrow.patterns.over_partials import OverPartials
 from windrow.patterns.tree import PaneFarm, Pattern
 
@@ -65,6 +66,13 @@ class Setting:
         if self.skips_panes:
             return replace(pattern, wlq=pattern.wlq * TASKS_EACH)
         return replace(pattern, plq=pattern.plq * TASKS_EACH)
+
+    def in_a_row(self, batch: int) -> int:
+        """How many consecutive windows of a farm go to one worker, if a user says ``batch``.
+
+        On streams the state of workers depends on it.
+        """
+        return in_a_row(self.query, batch) if self.are_tasks else batch
 
     def executors(self, n: int) -> int:
         """How many executors stand for n agnostic workers."""

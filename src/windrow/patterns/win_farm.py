@@ -18,7 +18,7 @@ from windrow.patterns.whole_windows import by_window, ranked, rankers, reduced, 
 def active_farm(at: Setting, pattern: WinFarm) -> list[Node]:
     """Workers, or inner patterns, that keep the tuples of their windows themselves."""
     n, inner = pattern.n, pattern.inner
-    farm = Farm(n, n, pattern.batch)
+    farm = Farm(n, n, at.in_a_row(pattern.batch))
     if at.sends_partials(inner):
         return _over_partials(at, pattern, farm)
     route = by_window(at, mapped(at.model), at.position, farm)

@@ -23,13 +23,14 @@ from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.geometry import Geometry
 from windrow.patterns import workers
 from windrow.patterns.agnostic import deciding
+from windrow.patterns.decisive import with_decisive_tuples
 from windrow.patterns.farm import Farm
 from windrow.patterns.hot_keys import beside, hot_key_farm
 from windrow.patterns.levels import group
 from windrow.patterns.map_reduce import map_reduce, reduce_parts
 from windrow.patterns.pane_farm import pane_farm
 from windrow.patterns.rules import check_pattern
-from windrow.patterns.setting import BATCHES_EACH, Place, Setting
+from windrow.patterns.setting import Place, Setting
 from windrow.patterns.tree import (
     KeyFarm,
     PaneFarm,
@@ -52,7 +53,10 @@ def window_stages(query: WindowQuery, pattern: Pattern, place: Place = "stream")
     Mencagli 2018, Algorithm 4).
     """
     check_pattern(pattern, query.model, query.computation)
-    return group(pattern, nodes_of(Setting(query, place), pattern))
+    nodes = nodes_of(Setting(query, place), pattern)
+    if place in ("threads", "tasks"):
+        nodes = with_decisive_tuples(query, nodes)
+    return group(pattern, nodes)
 
 
 def stages_over_panes(query: WindowQuery, n: int) -> Stages:
@@ -68,7 +72,7 @@ def nodes_of(at: Setting, pattern: Pattern) -> list[Node]:
     if isinstance(pattern, WinFarm):
         return _win_farm(at, pattern)
     if isinstance(pattern, WinMapReduce) and at.deals_partials and not at.is_early:
-        first, fan_in = deciding(at, pattern.map, Farm(), None, 1, BATCHES_EACH, pattern.map)
+        first, fan_in = deciding(at, pattern.map, Farm(), None, 1, 1, pattern.map)
         return [*first, *reduce_parts(at, pattern, Farm(), fan_in)]
     if not isinstance(pattern, WinSeq) and at.sends_partials(pattern):
         emit, *body = inner_over_partials(at, pattern, Farm())

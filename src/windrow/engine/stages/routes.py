@@ -29,7 +29,9 @@ class Route(ABC):
 
     n: int
     reduces: ClassVar[bool] = False
-    """Whether workers are sent partials, far fewer of them than there are tuples."""
+    """Whether workers are sent far fewer rows than there are tuples."""
+    gives_partials: ClassVar[bool] = False
+    """Whether these rows are partials, whose order does not matter."""
 
     @abstractmethod
     def targets(self, message: Any, instance: int) -> list[Any]:
@@ -203,16 +205,16 @@ class ToHost(Route):
 class Dealt(Route):
     """Deals tuples round-robin, regardless of key, to form the parts of windows.
 
-    It counts the tuples that it is sent itself, from the arrival of the first: those of a hot key
-    may arrive at regular distances, all of them with the same remainder.
+    It counts the tuples that it is sent itself, from the arrival of the first. Those of a hot key,
+    or those that an emitter has left of all tuples, may be numbered at regular distances.
     """
 
     n: int
 
     def targets(self, message: Any, instance: int) -> list[Any]:
         if len(message) == 0:
-            return [None] * self.n
-        first = message[ARRIVAL][0].as_py() % self.n
+            return [message] * self.n
+        first = message[ARRIVAL][0].as_py()
         return _by_number(message, (first + np.arange(len(message))) % self.n, self.n)
 
     def describe(self) -> str:
