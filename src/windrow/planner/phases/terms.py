@@ -13,6 +13,9 @@ from windrow.planner.load import Load
 from windrow.planner.phases.phase import Phase
 from windrow.planner.plans import Resources
 
+FIRINGS = 8
+"""How often a windower over bounded rows fires windows, about."""
+
 
 def for_rows_of(constants: Constants, width: float) -> Constants:
     """The constants for rows of so many bytes: what moves a row takes longer if it is wide."""
