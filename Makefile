@@ -99,7 +99,7 @@ bench-sources: $(INSTALLED) ## check and time queries over files against Spark, 
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_sources
 
-bench-skew: $(INSTALLED) ## check and time windows of unequal cost and keys of unequal frequency
+bench-skew: $(INSTALLED) ## check and time windows and panes of unequal cost and keys of unequal frequency
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_skew
 
 clean: ## remove the virtual environment and everything generated
