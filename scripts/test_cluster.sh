@@ -43,7 +43,7 @@ environment packed $(needs spark cli) venv-pack setuptools
 environment plain $(needs spark)
 # A client of Spark Connect, without Spark.
 # shellcheck disable=SC2046
-environment client pyspark-client $(needs)
+environment client pyspark-client "pandas<3" $(needs)
 "$cluster/client/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
 "$cluster/packed/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
 
