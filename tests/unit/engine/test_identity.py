@@ -89,7 +89,13 @@ def test_a_query_is_described_as_data() -> None:
         "pattern": {
             "pattern": "WinFarm",
             "n": 3,
-            "inner": {"pattern": "PaneFarm", "plq": 2, "wlq": 1, "level": 2},
+            "inner": {
+                "pattern": "PaneFarm",
+                "plq": 2,
+                "wlq": 1,
+                "workers": "active",
+                "level": 2,
+            },
             "workers": "active",
             "batch": 4,
             "level": 2,
@@ -98,7 +104,12 @@ def test_a_query_is_described_as_data() -> None:
         "rankers": 3,
         "defaults": {
             "window": {"slide": None},
-            "pattern": {"workers": "active", "batch": 1, "level": 2, "inner": {"level": 2}},
+            "pattern": {
+                "workers": "active",
+                "batch": 1,
+                "level": 2,
+                "inner": {"workers": "active", "level": 2},
+            },
         },
     }
 
