@@ -176,9 +176,8 @@ class ByHotKey(Route):
         return sent
 
     def describe(self) -> str:
-        keys = f"{len(self.hot.hashes)} hot key{'s' * (len(self.hot.hashes) != 1)}"
         by_key = ByKey(self.by_window.keys, self.n).describe()
-        return f"{by_key}, of {keys} {self.by_window.describe()}"
+        return f"{by_key}, of {self.hot.describe()} {self.by_window.describe()}"
 
 
 @dataclass(frozen=True)
@@ -224,15 +223,18 @@ class ToHost(Route):
 
 @dataclass(frozen=True)
 class Dealt(Route):
-    """Deals tuples round-robin by arrival, regardless of key, to form the parts of windows."""
+    """Deals tuples round-robin, regardless of key, to form the parts of windows.
+
+    It counts the tuples that it is sent itself, from the arrival of the first: those of a hot key
+    may arrive at regular distances, all of them with the same remainder.
+    """
 
     n: int
 
     def targets(self, message: Any, instance: int) -> list[Any]:
         if len(message) == 0:
-            return [message] * self.n
-        # By their places: those that an emitter has left of all tuples are dealt evenly, too.
-        first = message[ARRIVAL][0].as_py()
+            return [None] * self.n
+        first = message[ARRIVAL][0].as_py() % self.n
         return _by_number(message, (first + np.arange(len(message))) % self.n, self.n)
 
     def describe(self) -> str:
@@ -268,7 +270,7 @@ class ByPiece(Route):
 
 @dataclass
 class InTurn(Route):
-    """Sends batches of windows to instances in turn. All parts of a batch go to the same one.
+    """Sends batches of windows, or panes, to instances in turn. All parts of one go to the same.
 
     The first batch decides where to begin, so that emitters that run side by side, or anew with
     each batch of a stream, do not all begin with the same instance. Results, which a windower has
@@ -276,6 +278,7 @@ class InTurn(Route):
     """
 
     n: int
+    what: str = "windows"
     turn: int | None = None
 
     def targets(self, message: Any, instance: int) -> list[Any]:
@@ -288,7 +291,7 @@ class InTurn(Route):
         return [message if j == self.turn else None for j in range(self.n)]
 
     def describe(self) -> str:
-        return f"batches of windows to {self.n} in turn"
+        return f"batches of {self.what} to {self.n} in turn"
 
 
 @dataclass(frozen=True)

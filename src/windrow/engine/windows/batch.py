@@ -36,9 +36,11 @@ class WindowBatch:
     part: int = 0
 
     @staticmethod
-    def pack(columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> WindowBatch:
-        """Pack windows given in order of key."""
-        payload = {name: c for name, c in columns.stored.items() if name != AXIS}
+    def pack(
+        columns: TupleColumns, windows: FiredWindows, keys: KeyTable, *, with_axis: bool = False
+    ) -> WindowBatch:
+        """Pack windows given in order of key; with the tuples' positions on the axis if needed."""
+        payload = {n: c for n, c in columns.stored.items() if n != AXIS or with_axis}
         compact, kept = TupleColumns(columns.storages, payload).compact(windows)
         distinct, own = np.unique(kept.keys, return_inverse=True)
         fields = (own, kept.ids, kept.start, kept.end, kept.lo, kept.hi)
@@ -116,13 +118,18 @@ class WindowBatch:
 
 
 def pack_batches(
-    columns: TupleColumns, windows: FiredWindows, keys: KeyTable, batch: int
+    columns: TupleColumns,
+    windows: FiredWindows,
+    keys: KeyTable,
+    batch: int,
+    *,
+    with_axis: bool = False,
 ) -> Iterator[WindowBatch]:
     """Pack windows in order of key and id, ``batch`` windows per batch."""
     ordered = windows.take(np.lexsort((windows.ids, windows.keys)))
     for begin in range(0, len(ordered), batch):
         at = np.arange(begin, min(begin + batch, len(ordered)))
-        yield WindowBatch.pack(columns, ordered.take(at), keys)
+        yield WindowBatch.pack(columns, ordered.take(at), keys, with_axis=with_axis)
 
 
 def pack_fired(
