@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 
 from windrow.core.computation import Decompose
 from windrow.engine.columns.control import RANK
-from windrow.engine.evaluate.decisive import DecisiveTuples
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.geometry import own_axis
 from windrow.patterns import workers
@@ -42,10 +41,7 @@ class Setting:
         # On streams, rankers, windowers and the workers behind them hold tuples, as checkpoints do.
         self.deals_partials = self.keeps_panes and place != "stream"
         self.farms_partials = self.is_early or self.deals_partials
-        # Emitters, rankers and windowers of bounded rows choose those that pieces would send.
-        is_chosen = query.model.shares_tuples and DecisiveTuples.of(query) is not None
-        self.sends_rows = workers.needs_all_rows(query) or (is_chosen and place != "stream")
-        """Whether workers of windows are sent rows, as parts of windows would send no fewer."""
+        self.sends_rows = workers.sends_rows(query, is_stream=self.is_stream)
         self.skips_panes = self.sends_rows and place != "stream"
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
