@@ -41,11 +41,18 @@ class Setting:
         # On streams, rankers, windowers and the workers behind them hold tuples, as checkpoints do.
         self.deals_partials = self.keeps_panes and place != "stream"
         self.farms_partials = self.is_early or self.deals_partials
-        self.needs_all_rows = workers.needs_all_rows(query)
-        self.skips_panes = self.needs_all_rows and place != "stream"
+        self.sends_rows = workers.sends_rows(query, is_stream=self.is_stream)
+        self.skips_panes = self.sends_rows and place != "stream"
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
         self.can_be_dealt = workers.can_be_dealt(query)
+
+    def in_a_row(self, batch: int) -> int:
+        """How many consecutive windows of a farm go to one worker, if a user says ``batch``.
+
+        On streams the state of workers depends on it.
+        """
+        return in_a_row(self.query, batch) if self.are_tasks else batch
 
     def sends_partials(self, pattern: Pattern) -> bool:
         """Whether the workers of a pane farm or of map-reduce are sent partials of panes."""
@@ -66,13 +73,6 @@ class Setting:
         if self.skips_panes:
             return replace(pattern, wlq=pattern.wlq * TASKS_EACH)
         return replace(pattern, plq=pattern.plq * TASKS_EACH)
-
-    def in_a_row(self, batch: int) -> int:
-        """How many consecutive windows of a farm go to one worker, if a user says ``batch``.
-
-        On streams the state of workers depends on it.
-        """
-        return in_a_row(self.query, batch) if self.are_tasks else batch
 
     def executors(self, n: int) -> int:
         """How many executors stand for n agnostic workers."""

@@ -93,8 +93,8 @@ def test_a_query_is_described_as_data() -> None:
                 "pattern": "PaneFarm",
                 "plq": 2,
                 "wlq": 1,
-                "level": 2,
                 "workers": "active",
+                "level": 2,
             },
             "workers": "active",
             "batch": 4,
@@ -108,7 +108,7 @@ def test_a_query_is_described_as_data() -> None:
                 "workers": "active",
                 "batch": 1,
                 "level": 2,
-                "inner": {"level": 2, "workers": "active"},
+                "inner": {"workers": "active", "level": 2},
             },
         },
     }
