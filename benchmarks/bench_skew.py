@@ -73,7 +73,7 @@ def unequal(spark: SparkSession) -> None:
 
     balance()
     on_demand = min(balance() for _ in range(REPEATS))
-    with mock.patch("windrow.patterns.windows.TASKS_EACH", 1):
+    with mock.patch("windrow.patterns.setting.TASKS_EACH", 1):
         in_turn = min(balance() for _ in range(REPEATS))
     print(f"  windows of unequal cost, a task per core        {in_turn:6.2f}x perfect balance")
     print(f"  the same on demand                              {on_demand:6.2f}x   target 1.15x")

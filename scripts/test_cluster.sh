@@ -41,6 +41,10 @@ wheel=$(ls "$cluster"/dist/*.whl)
 environment packed $(needs spark cli) venv-pack setuptools
 # shellcheck disable=SC2046
 environment plain $(needs spark)
+# A client of Spark Connect, without Spark.
+# shellcheck disable=SC2046
+environment client pyspark-client $(needs)
+"$cluster/client/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
 "$cluster/packed/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
 
 "$cluster/packed/bin/windrow" warm

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import windrow as wr
 from windrow.core import Context, WindowModel
 from windrow.patterns import Pattern
-from windrow.patterns.windows import Place
+from windrow.patterns.setting import Place
 
 degrees = st.integers(1, 4)
 levels = st.sampled_from([0, 1, 2])

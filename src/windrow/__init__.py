@@ -77,6 +77,9 @@ def __getattr__(name: str) -> Any:
 def local_spark(**conf: object) -> SparkSession:
     """A local Spark session for users who have none; see :mod:`windrow.spark.local`."""
     require("local_spark", "spark", "pyspark")
+    from windrow.spark.release import check_has_spark
+
+    check_has_spark("local_spark")
     from windrow.spark.local import local_spark
 
     return local_spark(**conf)

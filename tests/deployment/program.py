@@ -2,7 +2,8 @@
 
     spark-submit program.py FOLDER bounded counted median join
     spark-submit program.py FOLDER stream members paned [--kill-worker]
-    SPARK_REMOTE=sc://host:port python program.py FOLDER bounded --environment ARCHIVE paned
+    SPARK_REMOTE=sc://host:port python program.py FOLDER bounded paned --environment ARCHIVE
+    SPARK_REMOTE=sc://host:port python program.py FOLDER bounded paned --wheel ZIP KERNELS PYTHON
 
 It reads FOLDER/in. Its functions live in ``__main__``, as a user's script's do.
 """
@@ -156,13 +157,26 @@ def stream(spark: SparkSession, folder: Path, names: list[str], kills: bool) -> 
     return found
 
 
+def ship(spark: SparkSession, option: str, given: list[str]) -> None:
+    """Send what executors need with a session of Spark Connect."""
+    if option == "--environment":
+        (archive,), python = given, "environment/bin/python"
+        spark.addArtifacts(f"{archive}#environment", archive=True)
+    else:
+        wheel, kernels, python = given
+        spark.addArtifacts(wheel, pyfile=True)
+        spark.addArtifacts(f"{kernels}#kernels", archive=True)
+    spark.conf.set("spark.sql.execution.pyspark.python", python)
+
+
 def main(folder: Path, what: str, arguments: list[str]) -> None:
     """Run a part and write what it gives."""
     spark = SparkSession.builder.getOrCreate()
-    if "--environment" in arguments:
-        _, archive, *arguments = arguments
-        spark.addArtifacts(f"{archive}#environment", archive=True)
-        spark.conf.set("spark.sql.execution.pyspark.python", "environment/bin/python")
+    for option in ("--environment", "--wheel"):
+        if option in arguments:
+            at = arguments.index(option)
+            ship(spark, option, arguments[at + 1 :])
+            arguments = arguments[:at]
     if what == "stream":
         names = [name for name in arguments if not name.startswith("--")]
         found = stream(spark, folder, names, "--kill-worker" in arguments)

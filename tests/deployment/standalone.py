@@ -93,6 +93,7 @@ class Cluster:
             "spark.driver.bindAddress": LOOPBACK,
             "spark.ui.enabled": "false",
             "spark.executor.memory": "700m",
+            "spark.executorEnv.NUMBA_CACHE_DIR": "./kernels",
         }
         conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
         server = "org.apache.spark.sql.connect.service.SparkConnectServer"

@@ -30,6 +30,18 @@ WHEEL = {
     "spark.pyspark.python": f"{SHIPPED}/plain/bin/python",
 }
 
+ENVIRONMENT = ("--environment", f"{SHIPPED}/environment.tar.gz")
+"""What a session of Spark Connect sends to the executors."""
+WHEEL_AND_KERNELS = (
+    "--wheel",
+    f"{SHIPPED}/windrow.zip",
+    f"{SHIPPED}/kernels.tar.gz",
+    f"{SHIPPED}/plain/bin/python",
+)
+"""The same for executors that have Windrow's dependencies."""
+CLIENT = SHIPPED / "client" / "bin" / "python"
+"""A Python that has a client of Spark Connect, and no Spark."""
+
 
 def unpack_environment(folder: Path) -> None:
     """Unpack the environment for a driver that runs in a folder."""
@@ -72,11 +84,13 @@ def submit(
     return found
 
 
-def run_without_java(remote: str, folder: Path, *arguments: str) -> dict[str, Any]:
+def run_without_java(
+    remote: str, folder: Path, *arguments: str, python: str | Path = sys.executable
+) -> dict[str, Any]:
     """Run the program as a client of Spark Connect; what it has found."""
     hidden = {"JAVA_HOME": "/nowhere", "PATH": "/nowhere", "SPARK_REMOTE": remote}
     run = subprocess.run(
-        [sys.executable, str(PROGRAM), str(folder), *arguments],
+        [str(python), str(PROGRAM), str(folder), *arguments],
         env={**clean_environment(), **hidden},
         capture_output=True,
         text=True,

@@ -6,6 +6,7 @@ wheel with the kernels apart, for executors that have Windrow's dependencies.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +17,12 @@ import pytest
 from tests.deployment.standalone import Cluster, cluster
 from tests.deployment.submitted import (
     ARROW,
+    CLIENT,
+    ENVIRONMENT,
     PACKED,
     SHIPPED,
     WHEEL,
+    WHEEL_AND_KERNELS,
     bring,
     run_without_java,
     submit,
@@ -92,6 +96,15 @@ def check_bounded(found: dict[str, Any], came: Rows) -> None:
     assert len(pairs) > 20 and found_rows(found, "join") == pairs
 
 
+def check_streams(found: dict[str, Any], came: Rows) -> None:
+    assert found_rows(found, "paned") == expected("paned", came, open_windows="drop")
+    members = Counter(
+        repr([*w.key, w.id, [row["seq"] for row in w.rows]])
+        for w in oracle.windows(COUNTED, came, **ORDER, open_windows="drop")
+    )
+    assert len(members) > 20 and found_rows(found, "members") == members
+
+
 def kernels(below: Path) -> set[str]:
     """The names of the compiled kernels in a folder."""
     return {path.name for path in below.rglob("*.nbc")}
@@ -132,12 +145,7 @@ def test_stream_in_a_packed_environment_goes_on_after_its_worker_is_killed(
         copies = executors_of(at, "environment")
         assert len(copies) >= 4
         assert all(kernels(copy) == kernels(driver) for copy in copies)
-    assert found_rows(found, "paned") == expected("paned", came, open_windows="drop")
-    members = Counter(
-        repr([*w.key, w.id, [row["seq"] for row in w.rows]])
-        for w in oracle.windows(COUNTED, came, **ORDER, open_windows="drop")
-    )
-    assert len(members) > 20 and found_rows(found, "members") == members
+    check_streams(found, came)
 
 
 def test_wheel_among_the_python_files(
@@ -154,15 +162,61 @@ def test_wheel_among_the_python_files(
     assert all(kernels(copy) == shipped for copy in copies), "an executor has compiled kernels"
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, str]]:
+    """A cluster, and the address of the server of Spark Connect in front of it.
+
+    Streams start Python processes beside the server, so it has the environment, too.
+    """
+    with cluster(tmp_path_factory.mktemp("server")) as at:
+        unpack_environment(at.folder)
+        yield at, at.serve_connect()
+
+
+def folders_of_kernels(at: Cluster, archive: str) -> set[Path]:
+    """Where the executors have kernels, apart from the copies of an archive in their sessions."""
+    found = {path.parent for path in at.folder.glob("work-*/**/*.nbc")}
+    return {path for path in found if archive not in path.relative_to(at.folder).parts}
+
+
+@pytest.mark.parametrize("client", [sys.executable, CLIENT], ids=["pyspark", "pyspark-client"])
 def test_packed_environment_through_spark_connect_from_a_client_without_java(
-    driver: Path, tmp_path: Path, came: Rows
+    server: tuple[Cluster, str], driver: Path, tmp_path: Path, came: Rows, client: str | Path
 ) -> None:
+    at, remote = server
     bring(came, Arrivals(tmp_path / "in", ARROW), 2)
-    shipped = ("--environment", str(SHIPPED / "environment.tar.gz"))
-    with cluster(tmp_path / "cluster") as at:
-        remote = at.serve_connect()
-        found = run_without_java(remote, tmp_path, "bounded", *shipped, *AGGREGATIONS, "join")
-        copies = executors_of(at, "*/environment")
-        assert {prefix for prefix, _ in found["python"]} == {str(copy) for copy in copies}
-        assert all(kernels(copy) == kernels(driver) for copy in copies)
+    before = set(executors_of(at, "*/environment"))
+    names = [*AGGREGATIONS, "join"]
+    found = run_without_java(remote, tmp_path, "bounded", *names, *ENVIRONMENT, python=client)
     check_bounded(found, came)
+    copies = set(executors_of(at, "*/environment")) - before
+    assert {prefix for prefix, _ in found["python"]} == {str(copy) for copy in copies}
+    assert all(kernels(copy) == kernels(driver) for copy in copies)
+    assert not folders_of_kernels(at, "environment"), "an executor has compiled kernels"
+
+
+def test_streams_through_spark_connect(
+    server: tuple[Cluster, str], tmp_path: Path, came: Rows
+) -> None:
+    arrivals = Arrivals(tmp_path / "in", ARROW)
+    for part in (came[:200], came[200:]):
+        bring(part, arrivals, 3)
+        found = run_without_java(
+            server[1], tmp_path, "stream", *STREAMS, *ENVIRONMENT, python=CLIENT
+        )
+    check_streams(found, came)
+
+
+def test_wheel_through_spark_connect(
+    server: tuple[Cluster, str], tmp_path: Path, came: Rows
+) -> None:
+    at, remote = server
+    bring(came, Arrivals(tmp_path / "in", ARROW), 2)
+    names = [*AGGREGATIONS, "join"]
+    found = run_without_java(remote, tmp_path, "bounded", *names, *WHEEL_AND_KERNELS, python=CLIENT)
+    check_bounded(found, came)
+    assert {prefix for prefix, _ in found["python"]} == {str(SHIPPED / "plain")}
+    assert all("windrow.zip" in windrow for _, windrow in found["python"])
+    copies = executors_of(at, "*/kernels")
+    assert copies
+    assert all(kernels(copy) == kernels(SHIPPED / "kernels") for copy in copies)

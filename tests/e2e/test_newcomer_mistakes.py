@@ -358,6 +358,25 @@ def test_the_output_mode_complete_is_refused_at_the_start(spark: SparkSession) -
 
 
 @pytest.mark.spark
+@pytest.mark.campaign
+def test_the_mode_update_is_taken_and_complete_of_an_aggregation(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    arrivals = Arrivals(tmp_path / "rows", pa.schema([("x", pa.int64())]))
+    arrivals.add([{"x": x} for x in range(7)])
+    rows = wr.stream(arrivals.read(spark, "x long")).window(wr.CountWindow(2)).using(wr.WinSeq())
+    totals = rows.agg(total=wf.sum("x")).to_df().select("window_id", "total")
+    newest = totals.groupBy().agg(F.max_by("total", "window_id"))
+    for results, mode, wanted in [
+        (totals, "update", [(0, 1), (1, 5), (2, 9)]),
+        (newest, "complete", [(9,)]),
+    ]:
+        writer = results.writeStream.outputMode(mode).format("memory").queryName(f"in_{mode}")
+        writer.trigger(availableNow=True).start().awaitTermination()
+        assert sorted(map(tuple, spark.table(f"in_{mode}").collect())) == wanted
+
+
+@pytest.mark.spark
 def test_a_stream_whose_watermark_stands_still_says_so_in_the_log(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -81,7 +81,10 @@ def dashboard(
 @app.command()
 def check(
     master: Annotated[
-        str | None, typer.Option(help="Spark's master; by default all cores of this machine.")
+        str | None,
+        typer.Option(
+            help="Spark's master, or sc://host:15002 for Spark Connect; by default this machine."
+        ),
     ] = None,
 ) -> None:
     """Check the installation, and say how to repair what is wrong."""

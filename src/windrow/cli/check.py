@@ -29,13 +29,15 @@ def check(master: str | None) -> Iterator[Finding]:
     yield Finding("Python", f"{sys.version.split()[0]} at {sys.executable}")
     yield Finding("packages", ", ".join(f"{n} {version(n)}" for n in ("numpy", "numba", "pyarrow")))
     yield in_process()
-    spark, java = spark_package(), java_found()
+    spark, java = spark_package(master), java_found(is_needed=starts_spark(master))
     yield from (spark, java)
     if find_spec("pyspark") is None or spark.is_problem:
         return
     yield from stream_packages()
-    yield from environment()
-    if not java.is_problem:
+    is_driver = starts_spark(master)
+    if is_driver:
+        yield from environment()
+    if not java.is_problem and (is_driver or is_server(master)):
         from windrow.cli.check_spark import check_spark
 
         yield from check_spark(master)
@@ -47,6 +49,20 @@ def version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return "missing"
+
+
+def is_server(master: str | None) -> bool:
+    """Whether the master is a server of Spark Connect."""
+    return master is not None and master.startswith("sc://")
+
+
+def starts_spark(master: str | None) -> bool:
+    """Whether Spark's driver is started in this process, on a Java of this machine."""
+    if find_spec("pyspark") is None or is_server(master):
+        return False
+    from windrow.spark.release import has_spark
+
+    return has_spark()
 
 
 def in_process() -> Finding:
@@ -66,35 +82,41 @@ def in_process() -> Finding:
     return Finding("in process", f"{len(found)} windows are right {took}")
 
 
-def spark_package() -> Finding:
+def spark_package(master: str | None) -> Finding:
     """Whether PySpark is there and new enough."""
     if find_spec("pyspark") is None:
         remedy = 'queries over files and tables need none; for Spark: pip install "windrow[spark]"'
         return Finding("PySpark", "not installed", remedy, is_fine=True)
     import pyspark
 
-    from windrow.spark.release import is_new_enough
+    from windrow.spark.release import has_spark, is_new_enough
 
     found = pyspark.__version__
     home = f"{found} in {os.path.dirname(pyspark.__file__)}"
     if not is_new_enough(found):
         return Finding("PySpark", home, 'Windrow needs 4.0 or newer: pip install "pyspark>=4.0"')
+    if not has_spark():
+        said = f"{home}: only a client of Spark Connect"
+        if is_server(master):
+            return Finding("PySpark", said)
+        remedy = "to try a server: windrow check --master sc://host:15002"
+        return Finding("PySpark", said, remedy, is_fine=True)
     return Finding("PySpark", home)
 
 
-def java_found() -> Finding:
-    """Whether there is a Java that Spark runs on; without PySpark nobody needs one."""
-    found, has_spark = find_java(), find_spec("pyspark") is not None
+def java_found(*, is_needed: bool) -> Finding:
+    """Whether there is a Java that Spark runs on."""
+    found, is_fine = find_java(), not is_needed
     if found is None:
-        return Finding("Java", "none", f"Spark needs {LEAST}: {_JAVA_REMEDY}", not has_spark)
+        return Finding("Java", "none", f"Spark needs {LEAST}: {_JAVA_REMEDY}", is_fine)
     if not found.version:
         wrong = f"{found.path} does not run"
         remedy = f"correct JAVA_HOME; Spark needs Java {LEAST} or newer: {_JAVA_REMEDY}"
-        return Finding("Java", wrong, remedy, not has_spark)
+        return Finding("Java", wrong, remedy, is_fine)
     said = f"{found.version} at {found.path}"
     if found.version < LEAST:
         remedy = f"Spark needs {LEAST} or newer: {_JAVA_REMEDY}"
-        return Finding("Java", said, remedy, not has_spark)
+        return Finding("Java", said, remedy, is_fine)
     return Finding("Java", said)
 
 

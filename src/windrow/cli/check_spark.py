@@ -62,6 +62,8 @@ def _session(master: str | None) -> SparkSession:
     if master is None or master.startswith("local"):
         given = {} if master is None else {"spark__master": master}
         return wr.local_spark(**given)
+    if master.startswith("sc://"):
+        return SparkSession.builder.remote(master).getOrCreate()
     return SparkSession.builder.master(master).appName("windrow check").getOrCreate()
 
 

@@ -11,7 +11,7 @@ from windrow.core.computation import Decompose
 from windrow.core.models import Axis
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce
-from windrow.patterns.windows import TASKS_EACH
+from windrow.patterns.setting import TASKS_EACH
 from windrow.patterns.workers import can_be_dealt, is_told_by_time
 from windrow.planner.constants import USUAL_WIDTH, Constants
 from windrow.planner.cost import (

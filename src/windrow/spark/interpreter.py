@@ -8,7 +8,6 @@ import subprocess
 import sys
 from functools import cache
 
-from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from windrow.core.errors import WindrowError
@@ -27,6 +26,8 @@ def check_worker_python(spark: SparkSession) -> None:
     checked: on clusters and through Spark Connect nothing is.
     """
     if is_in_this_process(spark):
+        from pyspark import SparkFiles  # which clients of Spark Connect lack
+
         context = spark.sparkContext
         root = SparkFiles.getRootDirectory()
         shipped = [root, *(os.path.join(root, name) for name in context._python_includes or ())]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import windrow as wr
 from windrow.cli import check as checks
 from windrow.cli import check_spark
 from windrow.cli.__main__ import main
@@ -62,12 +63,13 @@ def test_java_that_cannot_run_spark_is_a_problem_only_beside_spark(
     monkeypatch: pytest.MonkeyPatch, java: Java | None, says: str
 ) -> None:
     monkeypatch.setattr(checks, "find_java", lambda: java)
-    found = checks.java_found()
+    found = checks.java_found(is_needed=checks.starts_spark(None))
     assert found.is_problem
     assert found.found == says
     assert "openjdk" in (found.remedy or "")
+    assert not checks.java_found(is_needed=checks.starts_spark("sc://host:15002")).is_problem
     without(monkeypatch, "pyspark")
-    assert not checks.java_found().is_problem
+    assert not checks.java_found(is_needed=checks.starts_spark(None)).is_problem
 
 
 def test_a_machine_without_java_and_pyspark_is_fine(
@@ -93,6 +95,22 @@ def test_an_old_spark_is_a_problem_and_ends_the_check(
     assert "FAIL PySpark        3.5.1 in " in printed
     assert 'pip install "pyspark>=4.0"' in printed
     assert printed.endswith("1 problem.\n")
+
+
+def test_a_client_of_spark_connect_needs_no_java(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("windrow.spark.release.is_remote_only", lambda: True)
+    monkeypatch.setattr(checks, "find_java", lambda: None)
+    with pytest.raises(SystemExit, match="0"):
+        main(["check"])
+    printed = capsys.readouterr().out
+    assert "only a client of Spark Connect" in printed
+    assert "windrow check --master sc://host:15002" in printed
+    assert printed.endswith("No problem found.\n")
+    with pytest.raises(wr.WindrowError, match="starts Spark on this machine") as told:
+        wr.local_spark()
+    assert "SparkSession.builder.remote(" in str(told.value)
 
 
 def test_packages_for_streams_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
