@@ -114,6 +114,7 @@ class Phases:
         c, load, cores = self.constants, self.load, self.resources.cores
         groups = load.windows if plan.native == "windows" else load.panes
         row = c.native_row + c.native_read * self.resources.reads_files
+        row += c.native_value * load.needs_all_rows
         work = load.rows * row + groups * c.native_group
         first = Phase("Spark groups rows", work, cores, 1 / cores, is_exchanged=False)
         if plan.native == "windows":
@@ -368,6 +369,11 @@ class Phases:
             held = rows * (c.keep + load.per_row) + self._state(rows)
             return [self._intake(rows), *self._parts(pattern, n, share, 0.0, held)]
         sent = load.windows * load.rows_per_window
+        if load.needs_all_rows and not self.resources.is_stream:
+            # What fires at once is sent in few batches.
+            fired = load.windows / pattern.reduce / n / _FIRINGS
+            batch = max(1.0, min(load.windows / load.keys, fired))
+            sent = load.windows * rows_sent_per_window(load.rows_per_window, load.rows_apart, batch)
         windower = rows * c.keep + self._state(rows) + sent * c.exchange
         windowers, busiest = n, share
         if n == 1 and self.query.keys and not self.resources.is_stream:
