@@ -93,7 +93,8 @@ def test_the_first_rows_that_pass_a_filter_stand_for_the_others(tmp_path: Path) 
     table = table_of(100, 0).set_column(0, "k", pa.array(np.arange(N) % 100))
     dataset = files(tmp_path, table, 2)
     found = statistics_of(dataset.filter(pc.field("k") < 10))
-    assert (found.keys, found.skew) == (10, pytest.approx(0.1, rel=0.01))
+    assert found.keys == 10
+    assert found.skew == pytest.approx(0.1, rel=0.01)
     assert found.rows == pytest.approx(N / 10, rel=0.01)
     assert found.rate == pytest.approx(1000, rel=0.1)
     assert statistics_of(dataset.filter(pc.field("x") > 1e9)) == UNKNOWN
