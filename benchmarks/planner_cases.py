@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import windrow as wr
@@ -147,6 +147,8 @@ class Cases:
         # Sparse panes have more windows than rows.
         n = self.rows * (BUILT_IN if function in ("sum", "median") and kind != "sparse" else 1)
         df = {"files": self._files, "stream": self._stream}.get(source, self._data)(share, n)
+        if source == "keyless" and kind == "session":
+            df = df.withColumn("t", self._in_bursts())
         windows: Any = wr.stream(df)
         if source != "keyless":
             windows = windows.key_by("k")
@@ -183,6 +185,11 @@ class Cases:
             F.pmod(F.shiftright(mixed, 20), F.lit(1000)).cast("double").alias("x"),
             F.col("id").cast("double").alias("d"),
         )
+
+    def _in_bursts(self) -> Column:
+        """Times with a gap behind each of about as many sessions as other queries have windows."""
+        sessions = F.floor(F.col("d") / (self.rows // WINDOWS))
+        return F.timestamp_micros((F.col("d") + sessions * 8).cast("bigint"))
 
     def _files(self, share: str, rows: int) -> DataFrame:
         """The same rows in Parquet files, which tasks can read by themselves."""

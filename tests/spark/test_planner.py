@@ -47,14 +47,16 @@ def test_hints_change_the_plan_and_not_the_results(spark: SparkSession, capsys: 
     counted = base.window(model).agg(**COUNTS)
     whole = base.window(model).apply(lambda w: {"n": len(w)}, "n bigint")
     sparse = counted.hint(keys=1_000_000, rate=1000)
+    even = whole.hint(keys=1000, rate=100_000, cost="200 us")
     hot = whole.hint(keys=1, rate=100_000, cost="200 ms")
     plans = [(found := decided(q, capsys))["native"] or found["pattern"] for q in (counted, sparse)]
     assert plans == ["panes", "KeyFarm(2)"]
-    assert decided(whole, capsys)["pattern"].startswith("KeyFarm(2")
+    assert decided(whole, capsys)["pattern"].startswith("WinFarm(2")
+    assert decided(even, capsys)["pattern"].startswith("KeyFarm(2")
     assert decided(hot, capsys)["pattern"].startswith("WinFarm(2")
     expected = base_over(table).window(model).agg(**COUNTS).collect()
     rows = [tuple(row.values()) for row in expected.select(["k", "window_id", "n"]).to_pylist()]
-    for query in (sparse, hot):
+    for query in (sparse, even, hot):
         found = query.to_df().select("k", "window_id", "n").collect()
         assert [tuple(row) for row in found] == rows
 
