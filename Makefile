@@ -17,7 +17,7 @@ BY_FILE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup demo examples notebooks docs clean
 .PHONY: check lint kernels test test-browser test-campaign test-cluster test-matrix test-package test-pipeline
-.PHONY: bench-batch bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
+.PHONY: bench-batch bench-flink bench-join bench-kernels bench-patterns bench-planner bench-skew bench-sources bench-stream
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' Makefile
@@ -99,11 +99,15 @@ bench-sources: $(INSTALLED) ## check and time queries over files against Spark, 
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_sources
 
-bench-skew: $(INSTALLED) ## check and time windows of unequal cost and keys of unequal frequency
+bench-flink: $(INSTALLED) ## check and time overlapping windows over files against Flink SQL
+	scripts/install_flink.sh
+	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_flink
+
+bench-skew: $(INSTALLED) ## check and time windows and panes of unequal cost and keys of unequal frequency
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_skew
 
 clean: ## remove the virtual environment and everything generated
-	rm -rf $(VENV) .cluster .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .cluster .flink .pipeline build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	rm -rf artifacts derby.log metastore_db spark-warehouse
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 

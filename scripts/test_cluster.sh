@@ -43,13 +43,18 @@ environment packed $(needs spark cli) venv-pack setuptools
 environment plain $(needs spark)
 # A client of Spark Connect, without Spark.
 # shellcheck disable=SC2046
-environment client pyspark-client $(needs)
+environment client pyspark-client "pandas<3" $(needs)
 "$cluster/client/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
 "$cluster/packed/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
 
 "$cluster/packed/bin/windrow" warm
 "$cluster/packed/bin/venv-pack" --quiet --force -p "$cluster/packed" -o "$cluster/environment.tar.gz"
-cp "$wheel" "$cluster/windrow.zip"
+# A zip cannot be written to: without bytecode in it, each process compiles the sources.
+rm -rf "$cluster/zipped" "$cluster/windrow.zip"
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+    --target "$cluster/zipped" "$wheel"
+"$python" -m compileall -q -b --invalidation-mode unchecked-hash "$cluster/zipped/windrow"
+"$python" -m zipfile -c "$cluster/windrow.zip" "$cluster/zipped/windrow"
 "$cluster/packed/bin/windrow" warm "$cluster/kernels"
 tar -czf "$cluster/kernels.tar.gz" -C "$cluster/kernels" .
 

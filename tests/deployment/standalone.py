@@ -20,6 +20,9 @@ _SMALL = {
     "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
 }
 
+PATIENT = {"spark.python.authenticate.socketTimeout": "240s"}
+"""Python workers of a machine that has other work need longer than 15 s to connect."""
+
 
 class Daemon:
     """A process of Spark's that is up as soon as it says so."""
@@ -94,6 +97,7 @@ class Cluster:
             "spark.ui.enabled": "false",
             "spark.executor.memory": "700m",
             "spark.executorEnv.NUMBA_CACHE_DIR": "./kernels",
+            **PATIENT,
         }
         conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
         server = "org.apache.spark.sql.connect.service.SparkConnectServer"

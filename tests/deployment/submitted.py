@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tests.deployment.standalone import Cluster, clean_environment, spark_home
+from tests.deployment.standalone import PATIENT, Cluster, clean_environment, spark_home
 from tests.restarts import ROOT, Rows
 from tests.spark.arrivals import Arrivals
 
@@ -68,6 +68,7 @@ def submit(
         "spark.log.level": "ERROR",
         "spark.executor.memory": "700m",
         "spark.sql.shuffle.partitions": "2",
+        **PATIENT,
         **settings,
     }
     conf = [word for name, value in given.items() for word in ("--conf", f"{name}={value}")]

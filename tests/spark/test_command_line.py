@@ -45,6 +45,7 @@ def test_inspect_shows_whose_state_a_checkpoint_holds_and_how_much(
 def test_inspect_refuses_a_folder_that_is_no_checkpoint(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (tmp_path / "commits").mkdir()
     with pytest.raises(SystemExit, match="2"):
         main(["inspect", str(tmp_path)])
     said = capsys.readouterr().err

@@ -155,11 +155,10 @@ def test_files_that_spark_reads_tell_their_statistics(
     assert [known["skew"] for known in found] == [
         pytest.approx(s, rel=0.1) for s in (1 / 4, 1 / 2, 1 / 2)
     ]
-    if kind != "orc":
-        rows = [pytest.approx(n, rel=0.1) for n in (20_000, 10_000, 20_000)]
-        rates = [pytest.approx(n, rel=0.5) for n in (1000, 500, 1000)]
-        assert [known["rows"] for known in found] == rows
-        assert [known["rate"] for known in found] == rates
+    rows = [pytest.approx(n, rel=0.1) for n in (20_000, 10_000, 20_000)]
+    rates = [pytest.approx(n, rel=0.5) for n in (1000, 500, 1000)]
+    assert [known["rows"] for known in found] == rows
+    assert [known["rate"] for known in found] == rates
 
 
 def test_what_would_have_to_be_computed_is_not_sampled(

@@ -30,7 +30,9 @@ def check(master: str | None) -> Iterator[Finding]:
     yield Finding("packages", ", ".join(f"{n} {version(n)}" for n in ("numpy", "numba", "pyarrow")))
     yield in_process()
     spark, java = spark_package(master), java_found(is_needed=starts_spark(master))
-    yield from (spark, java)
+    yield spark
+    if not is_server(master):
+        yield java
     if find_spec("pyspark") is None or spark.is_problem:
         return
     yield from stream_packages()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import platform
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,10 +29,15 @@ from windrow.spark.master import is_in_this_process, master_of
 _VERSIONS = "host string, python string, windrow string, pyarrow string, numpy string, numba string"
 _ROWS = 1000
 _SINK = "windrow_check"
+_MASTER = re.compile(r"local(\[(\d+|\*)(,\d+)?\])?$|local-cluster\[.*\]$|(spark|k8s|sc)://|yarn$")
+_MASTERS = "local[4], spark://host:7077, k8s://https://host:443, yarn or sc://host:15002"
 
 
 def check_spark(master: str | None) -> Iterator[Finding]:
     """Start a session, look at it and run a bounded query and a stream."""
+    if master is not None and not _MASTER.match(master):
+        yield Finding("session", f"{master!r} is no master of Spark", f"give it as {_MASTERS}")
+        return
     began = time.monotonic()
     try:
         spark = _session(master)

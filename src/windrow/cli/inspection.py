@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -17,6 +19,7 @@ from windrow.engine.state.mismatch import pattern_call
 def show_checkpoint(location: str, most: int) -> None:
     """Print whose state the checkpoint holds, how much, and the biggest keys."""
     require("inspect", "spark", "pyspark")
+    _check_folder(location)
     from windrow.spark.checkpoint_contents import contents_of
 
     ours, others = contents_of(wr.local_spark(), location)
@@ -45,6 +48,19 @@ def show_checkpoint(location: str, most: int) -> None:
         console.print()
     if others:
         console.print(f"Beside them: {', '.join(others.values())}, which is not of Windrow.")
+
+
+def _check_folder(location: str) -> None:
+    """Refuse a folder that is no checkpoint before Spark takes seconds to start."""
+    folder = Path(location)
+    if ":/" in location or "HADOOP_CONF_DIR" in os.environ or (folder / "commits").is_dir():
+        return
+    rule = "inspect takes the checkpointLocation of a streaming query that has ended a batch"
+    if not folder.is_dir():
+        raise WindrowError(rule, f"no folder at {location!r}")
+    inside = sorted(str(each.parent) for each in folder.glob("*/commits"))
+    hint = f"it has these checkpoints in it: {inside}." if inside else None
+    raise WindrowError(rule, f"{location!r}, which has no folder 'commits'", hint)
 
 
 def described(query: dict[str, Any]) -> dict[str, str]:

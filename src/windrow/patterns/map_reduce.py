@@ -24,7 +24,7 @@ def map_reduce(at: Setting, pattern: WinMapReduce, farm: Farm, axis: str | None)
     if at.needs_all_rows:
         return _reduce_rows(at, pattern, farm, axis)
     if not at.can_be_dealt:
-        first, fan_in = deciding(at, pattern.map, farm, axis, 1, BATCHES_EACH, pattern.map)
+        first, fan_in = deciding(at, pattern.map, farm, axis, 1, 1, pattern.map)
         return [*first, *reduce_parts(at, pattern, farm, fan_in)]
     geometry = Geometry.of(at.model, TIME)
     mapper = partial(workers.mapper, at.query, geometry, farm.share, pattern.map)
@@ -39,7 +39,7 @@ def map_reduce_over_partials(at: Setting, pattern: WinMapReduce, farm: Farm) -> 
     """The same, of tuples that an emitter or a ranker has reduced to partials of panes."""
     if at.is_early:
         return [*at.partials.mappers(pattern.map, farm), *_reduce(at, pattern, farm)]
-    windower = at.partials.windower(farm, 1, BATCHES_EACH, pattern.map)
+    windower = at.partials.windower(farm, 1, 1, pattern.map)
     return [Emitter(ByKey(at.query.keys, 1)), windower, *reduce_parts(at, pattern, farm)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from windrow.core.computation import Decompose
@@ -9,7 +10,9 @@ from windrow.engine.columns.control import RANK
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.geometry import own_axis
 from windrow.patterns import workers
+from windrow.patterns.farm import in_a_row
 from windrow.patterns.over_partials import OverPartials
+from windrow.patterns.tree import PaneFarm, Pattern
 
 Place: TypeAlias = Literal["process", "threads", "tasks", "stream"]
 """Where workers run: in one process, in one or several threads, as tasks over bounded rows, or with
@@ -24,8 +27,9 @@ class Setting:
     """What the nodes of a pattern depend on, beside the pattern itself."""
 
     def __init__(self, query: WindowQuery, place: Place) -> None:
-        self.query, self.model = query, query.model
+        self.query, self.model, self.is_stream = query, query.model, place == "stream"
         self.in_one_process, self.are_tasks = place in ("process", "threads"), place == "tasks"
+        self.is_parallel = place in ("threads", "tasks")
         self.own_axis = own_axis(query.model)
         self.partials = OverPartials(query, self.are_tasks)
         self.position = self.own_axis or RANK
@@ -42,6 +46,33 @@ class Setting:
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
         self.can_be_dealt = workers.can_be_dealt(query)
+
+    def in_a_row(self, batch: int) -> int:
+        """How many consecutive windows of a farm go to one worker, if a user says ``batch``.
+
+        On streams the state of workers depends on it.
+        """
+        return in_a_row(self.query, batch) if self.are_tasks else batch
+
+    def sends_partials(self, pattern: Pattern) -> bool:
+        """Whether the workers of a pane farm or of map-reduce are sent partials of panes."""
+        return self.farms_partials and not self.forms_panes(pattern)
+
+    def forms_panes(self, pattern: Pattern) -> bool:
+        """Whether a windower forms the panes, which workers without state compute."""
+        return self.is_stream and isinstance(pattern, PaneFarm) and pattern.workers == "agnostic"
+
+    def spread(self, pattern: PaneFarm) -> PaneFarm:
+        """The pattern with as many workers as stand for agnostic ones.
+
+        Each is a task, of which free cores and free threads take the next one. Where panes would
+        send all their rows there are only workers of windows.
+        """
+        if self.is_stream or pattern.workers == "active" or not self.is_parallel:
+            return pattern
+        if self.skips_panes:
+            return replace(pattern, wlq=pattern.wlq * TASKS_EACH)
+        return replace(pattern, plq=pattern.plq * TASKS_EACH)
 
     def executors(self, n: int) -> int:
         """How many executors stand for n agnostic workers."""

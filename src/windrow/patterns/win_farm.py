@@ -18,8 +18,8 @@ from windrow.patterns.whole_windows import by_window, ranked, rankers, reduced, 
 def active_farm(at: Setting, pattern: WinFarm) -> list[Node]:
     """Workers, or inner patterns, that keep the tuples of their windows themselves."""
     n, inner = pattern.n, pattern.inner
-    farm = Farm(n, n, pattern.batch)
-    if at.farms_partials:
+    farm = Farm(n, n, at.in_a_row(pattern.batch))
+    if at.sends_partials(inner):
         return _over_partials(at, pattern, farm)
     route = by_window(at, mapped(at.model), at.position, farm)
     if at.in_one_process and isinstance(inner, WinSeq):
@@ -53,7 +53,7 @@ def inner_over_partials(at: Setting, pattern: Pattern, farm: Farm) -> list[Node]
     if isinstance(pattern, WinMapReduce):
         return map_reduce_over_partials(at, pattern, farm)
     assert isinstance(pattern, PaneFarm)
-    return at.partials.pane_farm(pattern, farm)
+    return at.partials.pane_farm(at.spread(pattern), farm)
 
 
 def agnostic_farm(at: Setting, pattern: WinFarm) -> list[Node]:

@@ -5,6 +5,8 @@ The nodes of each pattern, where E is an emitter, W are workers and C is a colle
 * KeyFarm or WinFarm of WinSeq: E W C. With agnostic workers a windower comes first: W E W C.
 * PaneFarm, WinMapReduce: E W C E W C. The first W compute panes or parts, the second windows.
 * A farm of these adds its own E at the start and its own C at the end.
+* KeyFarm that splits hot keys into panes or parts: as for those, with the workers of all other
+  keys beside the first W.
 
 If workers see only some of a key's tuples but need their ranks, rankers come first: one, or as many
 as there are workers behind them if there are keys, each for some of the keys.
@@ -21,14 +23,23 @@ from windrow.engine.window_query import WindowQuery
 from windrow.engine.workers.geometry import Geometry
 from windrow.patterns import workers
 from windrow.patterns.agnostic import deciding
+from windrow.patterns.decisive import with_decisive_tuples
 from windrow.patterns.farm import Farm
-from windrow.patterns.hot_keys import hot_key_farm
+from windrow.patterns.hot_keys import beside, hot_key_farm
 from windrow.patterns.levels import group
 from windrow.patterns.map_reduce import map_reduce, reduce_parts
 from windrow.patterns.pane_farm import pane_farm
 from windrow.patterns.rules import check_pattern
-from windrow.patterns.setting import BATCHES_EACH, Place, Setting
-from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
+from windrow.patterns.setting import Place, Setting
+from windrow.patterns.tree import (
+    KeyFarm,
+    PaneFarm,
+    Pattern,
+    WinFarm,
+    WinMapReduce,
+    WinSeq,
+    splits_windows,
+)
 from windrow.patterns.whole_windows import ranked, rankers, reduced, win_seq
 from windrow.patterns.win_farm import active_farm, agnostic_farm, inner_over_partials
 
@@ -42,7 +53,10 @@ def window_stages(query: WindowQuery, pattern: Pattern, place: Place = "stream")
     Mencagli 2018, Algorithm 4).
     """
     check_pattern(pattern, query.model, query.computation)
-    return group(pattern, nodes_of(Setting(query, place), pattern))
+    nodes = nodes_of(Setting(query, place), pattern)
+    if place in ("threads", "tasks"):
+        nodes = with_decisive_tuples(query, nodes)
+    return group(pattern, nodes)
 
 
 def stages_over_panes(query: WindowQuery, n: int) -> Stages:
@@ -58,15 +72,16 @@ def nodes_of(at: Setting, pattern: Pattern) -> list[Node]:
     if isinstance(pattern, WinFarm):
         return _win_farm(at, pattern)
     if isinstance(pattern, WinMapReduce) and at.deals_partials and not at.is_early:
-        first, fan_in = deciding(at, pattern.map, Farm(), None, 1, BATCHES_EACH, pattern.map)
+        first, fan_in = deciding(at, pattern.map, Farm(), None, 1, 1, pattern.map)
         return [*first, *reduce_parts(at, pattern, Farm(), fan_in)]
-    if not isinstance(pattern, WinSeq) and at.farms_partials:
+    if not isinstance(pattern, WinSeq) and at.sends_partials(pattern):
         emit, *body = inner_over_partials(at, pattern, Farm())
         assert isinstance(emit, Emitter)
         n = pattern.plq if isinstance(pattern, PaneFarm) else 1
         return [*at.partials.send(emit.route, n), *body]
     if isinstance(pattern, PaneFarm):
-        first, fan_in = ranked(at, pattern.plq, are_paned=True)
+        n = 1 if at.forms_panes(pattern) else pattern.plq
+        first, fan_in = ranked(at, n, are_paned=True)
         return [*first, *pane_farm(at, pattern, Farm(), fan_in)]
     if isinstance(pattern, WinSeq) and at.reduces_early:
         return reduced(at, ByKey(at.query.keys, 1), Farm())
@@ -74,12 +89,14 @@ def nodes_of(at: Setting, pattern: Pattern) -> list[Node]:
 
 
 def _key_farm(at: Setting, pattern: KeyFarm) -> list[Node]:
-    if pattern.hot is not None:
+    if pattern.hot is not None and splits_windows(pattern.hot):
         return hot_key_farm(at, pattern, pattern.hot)
+    if pattern.hot is not None:
+        return beside(at, pattern, nodes_of(at, pattern.hot))
     by_key, farm = ByKey(at.query.keys, pattern.n), Farm(pattern.n)
     if isinstance(pattern.inner, WinSeq) and at.reduces_early:
         return reduced(at, by_key, farm)
-    if not isinstance(pattern.inner, WinSeq) and at.farms_partials:
+    if not isinstance(pattern.inner, WinSeq) and at.sends_partials(pattern.inner):
         body = inner_over_partials(at, pattern.inner, farm)
         first: list[Node] = [at.partials.emitter(by_key)]
         if not at.is_early:

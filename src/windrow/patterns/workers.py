@@ -25,7 +25,7 @@ from windrow.engine.windows.windower import Share
 from windrow.engine.workers.agnostic import Executor, HotWindower, WindowerWorker
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.mapper import Mapper
-from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
+from windrow.engine.workers.paned import PaneLevelWorker, PaneWindower, WindowLevelWorker
 from windrow.engine.workers.paned_win_seq import PanedWinSeq
 from windrow.engine.workers.reduced import PaneMapper, PaneMerger, PieceWindower, ReducedWinSeq
 from windrow.engine.workers.win_seq import WinSeqWorker
@@ -132,6 +132,22 @@ def pane_level(
     instance = index // plq
     outer = share_of(instance)
     return PaneLevelWorker(query, geometry, evaluator, columns, outer, panes, instance)
+
+
+def pane_windower(
+    query: WindowQuery,
+    geometry: Geometry,
+    panes: FarmPanes,
+    share_of: ShareOf,
+    most: int,
+    index: int,
+) -> Worker:
+    columns = kept_columns(query, are_pieces=True)
+    return PaneWindower(query, geometry, columns, share_of(index), panes, index, most)
+
+
+def pane_executor(query: WindowQuery, index: int) -> Worker:
+    return Executor(query, PiecesOfWindows(query, _order(query)))
 
 
 def pane_mapper(

@@ -20,7 +20,7 @@ def contents_of(spark: SparkSession, location: str) -> tuple[dict[int, Contents]
     """The state of our stages, by the number of their operator, and the other operators' names."""
     if not has_commits(spark, location):
         rule = "the folder is not the checkpoint of a streaming query that has ended a batch"
-        raise WindrowError(rule, location, "it is the checkpointLocation of the query.")
+        raise WindrowError(rule, repr(location), "it is the checkpointLocation of the query.")
     ours: dict[int, Contents] = {}
     others: dict[int, str] = {}
     for operator, (name, variables) in operators_of(spark, location).items():

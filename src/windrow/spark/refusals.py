@@ -68,7 +68,8 @@ class Refusals(StreamingQueryListener):
             return
         run = stream._jsq.streamingQuery()
         with self.lock:
-            found = [m for m in metrics_in(run.analyzedPlan().toString()) if m in self.waiting]
+            told = dict.fromkeys(metrics_in(run.analyzedPlan().toString()))  # twice after a union
+            found = [metrics for metrics in told if metrics in self.waiting]
             ours = [self.waiting.pop(metrics) for metrics in found]
             if ours:
                 checks = [check for check, _ in ours]

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
 from windrow.spark.plain_filters import NotPlain, items, kind_of
 from windrow.spark.relation_files import local_path
 
+_COUNTED: dict[str, Callable[[Path], int]] = {
+    "ParquetFileFormat": lambda path: pq.read_metadata(path).num_rows,
+    "OrcFileFormat": lambda path: orc.ORCFile(path).nrows,
+}
+"""How many rows a file says it has, by its format."""
 _LINES = frozenset(["CSVFileFormat", "JsonFileFormat", "TextFileFormat"])
 _WHOLE = frozenset(["multiline", "wholetext"])
 """Options with which a file is one record, which would have to be read as a whole."""
@@ -43,8 +50,9 @@ def rows_in_files(node: Any) -> int:
 
 def _bytes_per_row(files: list[Path], format: str) -> float:
     """The bytes of a row in these files; 0 if they do not tell."""
-    if format == "ParquetFileFormat":
-        rows: int = sum(pq.read_metadata(file).num_rows for file in files)
+    counted = _COUNTED.get(format)
+    if counted is not None:
+        rows = sum(map(counted, files))
         return sum(file.stat().st_size for file in files) / max(1, rows)
     if format not in _LINES or any(file.suffix in _COMPRESSED for file in files):
         return 0.0

@@ -148,6 +148,14 @@ def test_a_session_that_does_not_start_is_a_finding(monkeypatch: pytest.MonkeyPa
     assert found.found == "no master at spark://gone:7077"
 
 
+@pytest.mark.parametrize("master", ["nonsense", "host:7077", "local[x]", ""])
+def test_what_is_no_master_is_told_before_spark_starts(master: str) -> None:
+    (found,) = check_spark.check_spark(master)
+    assert found.is_problem
+    assert found.found == f"{master!r} is no master of Spark"
+    assert "spark://host:7077" in (found.remedy or "")
+
+
 def test_pipes_get_plain_text(capsys: pytest.CaptureFixture[str]) -> None:
     from windrow.cli.findings import show
 

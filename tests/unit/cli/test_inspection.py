@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import windrow as wr
 from tests.punctuated import PunctuatedWindow
 from windrow import functions as wf
+from windrow.cli.__main__ import main
 from windrow.cli.inspection import _instant, described
 from windrow.engine.state.identity import describe
 from windrow.patterns import Pattern
@@ -60,3 +62,16 @@ def test_a_watermark_is_a_time() -> None:
     assert _instant(1_767_605_400_500_000) == "2026-01-05 09:30:00.500000+00:00"
     assert _instant(None) == "none yet"
     assert _instant(2**62) == f"{2**62:,} us since 1970"
+
+
+def test_a_folder_that_is_no_checkpoint_is_told_before_spark_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "trend" / "commits").mkdir(parents=True)
+    for location, said in [
+        (tmp_path / "nowhere", f"got no folder at '{tmp_path}/nowhere'."),
+        (tmp_path, f"it has these checkpoints in it: ['{tmp_path}/trend']."),
+    ]:
+        with pytest.raises(SystemExit, match="2"):
+            main(["inspect", str(location)])
+        assert said in " ".join(capsys.readouterr().err.split())

@@ -29,7 +29,9 @@ class Route(ABC):
 
     n: int
     reduces: ClassVar[bool] = False
-    """Whether workers are sent partials, far fewer of them than there are tuples."""
+    """Whether workers are sent far fewer rows than there are tuples."""
+    gives_partials: ClassVar[bool] = False
+    """Whether these rows are partials, whose order does not matter."""
 
     @abstractmethod
     def targets(self, message: Any, instance: int) -> list[Any]:
@@ -154,9 +156,8 @@ class ByHotKey(Route):
         return sent
 
     def describe(self) -> str:
-        keys = f"{len(self.hot.hashes)} hot key{'s' * (len(self.hot.hashes) != 1)}"
         by_key = ByKey(self.by_window.keys, self.n).describe()
-        return f"{by_key}, of {keys} {self.by_window.describe()}"
+        return f"{by_key}, of {self.hot.describe()} {self.by_window.describe()}"
 
 
 @dataclass(frozen=True)
@@ -202,12 +203,19 @@ class ToHost(Route):
 
 @dataclass(frozen=True)
 class Dealt(Route):
-    """Deals tuples round-robin by arrival, regardless of key, to form the parts of windows."""
+    """Deals tuples round-robin, regardless of key, to form the parts of windows.
+
+    It counts the tuples that it is sent itself, from the arrival of the first: those of a hot key
+    may arrive at regular distances, all of them with the same remainder.
+    """
 
     n: int
 
     def targets(self, message: Any, instance: int) -> list[Any]:
-        return _by_number(message, np.asarray(message[ARRIVAL].to_numpy()) % self.n, self.n)
+        if len(message) == 0:
+            return [None] * self.n
+        first = message[ARRIVAL][0].as_py() % self.n
+        return _by_number(message, (first + np.arange(len(message))) % self.n, self.n)
 
     def describe(self) -> str:
         return f"tuples round-robin mod {self.n}"
@@ -242,7 +250,7 @@ class ByPiece(Route):
 
 @dataclass
 class InTurn(Route):
-    """Sends batches of windows to instances in turn. All parts of a batch go to the same one.
+    """Sends batches of windows, or panes, to instances in turn. All parts of one go to the same.
 
     The first batch decides where to begin, so that emitters that run side by side, or anew with
     each batch of a stream, do not all begin with the same instance. Results, which a windower has
@@ -250,6 +258,7 @@ class InTurn(Route):
     """
 
     n: int
+    what: str = "windows"
     turn: int | None = None
 
     def targets(self, message: Any, instance: int) -> list[Any]:
@@ -262,7 +271,7 @@ class InTurn(Route):
         return [message if j == self.turn else None for j in range(self.n)]
 
     def describe(self) -> str:
-        return f"batches of windows to {self.n} in turn"
+        return f"batches of {self.what} to {self.n} in turn"
 
 
 @dataclass(frozen=True)
