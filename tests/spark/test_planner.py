@@ -17,6 +17,7 @@ from tests.spark.test_windows_equal_sparks_own import random_table
 from windrow import functions as wf
 from windrow.api import tuning
 from windrow.engine.datasets import sampling
+from windrow.spark import few_rows
 from windrow.spark import sampling as sampling_of_frames
 
 pytestmark = pytest.mark.spark
@@ -129,12 +130,20 @@ def test_without_hints_rows_at_hand_tell_that_panes_are_sparse(
     assert (found["computed"]["native"], found["computed"]["statistics"]) == ("panes", {})
 
 
+@pytest.fixture
+def in_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is."""
+    monkeypatch.setattr(few_rows, "_SECONDS", 600.0)
+    monkeypatch.setattr(sampling, "_SECONDS", 600.0)
+
+
 def known_of(df: Any, capsys: Any, key: str = "k") -> dict[str, Any]:
     """What a sample tells of these rows."""
     windows = wr.stream(df).key_by(key).event_time("ts").window(wr.TimeWindow("1 s"))
     return dict(decided(windows.agg(middle=wf.median("x")), capsys)["statistics"])
 
 
+@pytest.mark.usefixtures("in_any_time")
 @pytest.mark.parametrize("kind", ["csv", "json", "orc"])
 def test_files_that_spark_reads_tell_their_statistics(
     spark: SparkSession,
@@ -161,6 +170,7 @@ def test_files_that_spark_reads_tell_their_statistics(
     assert [known["rate"] for known in found] == rates
 
 
+@pytest.mark.usefixtures("in_any_time")
 def test_what_would_have_to_be_computed_is_not_sampled(
     spark: SparkSession, capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -188,6 +198,7 @@ def test_what_would_have_to_be_computed_is_not_sampled(
     assert [name for name, known in found.items() if known] == []
 
 
+@pytest.mark.usefixtures("in_any_time")
 def test_filters_and_columns_that_tasks_compute_are_part_of_a_sample(
     spark: SparkSession, capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -31,7 +31,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.planner.function_cost import is_measurable, measured_cost
 from windrow.planner.load import load_of
 from windrow.planner.plans import Resources
-from windrow.spark.few_rows import few_rows, limited, narrow_leaves
+from windrow.spark.few_rows import PARTITIONS, few_rows, limited, narrow_leaves
 from windrow.spark.master import is_connect
 from windrow.spark.plain_filters import kind_of
 from windrow.spark.rows import column
@@ -109,13 +109,20 @@ def _of_frame(query: WindowQuery, df: DataFrame) -> tuple[Statistics, pa.Table |
     kinds = {kind_of(leaf) for leaf in leaves}
     if kinds <= {"Range", "InMemoryRelation"}:
         return _at_random(query, selected, leaves, stored)
+    most = _most(leaves, stored)
     if kinds == {"LocalRelation"}:
         # Nothing has to be read.
-        some = limited(selected, plan, _ROWS).toArrow()
-        return _of_first(query, [some], sum(min(n, _ROWS) for n in rows), stored)
-    found = few_rows(selected, plan, _EACH)
-    looked_at = min(stored, _EACH * len(found.parts))
+        some = limited(selected, plan, most).toArrow()
+        return _of_first(query, [some], sum(min(n, most) for n in rows), stored)
+    each = min(_EACH, most // PARTITIONS)
+    found = few_rows(selected, plan, each)
+    looked_at = min(stored, each * len(found.parts))
     return _of_first(query, found.parts, looked_at, stored, found.partitions)
+
+
+def _most(leaves: list[Any], stored: int) -> int:
+    """How many of the rows a sample may have."""
+    return max(PARTITIONS, min(_ROWS, _BYTES * stored // sum(map(_bytes_of, leaves))))
 
 
 def _at_random(
@@ -124,8 +131,7 @@ def _at_random(
     """What rows at random tell; all of them must be looked at."""
     if stored > MOST_ROWS:
         return UNKNOWN, None
-    wanted = min(_ROWS, _BYTES * stored // sum(map(_bytes_of, leaves)))
-    share = min(1.0, wanted / stored)
+    share = min(1.0, _most(leaves, stored) / stored)
     some = selected.sample(fraction=share, seed=1).toArrow()
     if len(some) == 0:
         return UNKNOWN, None
