@@ -73,8 +73,8 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
-LONG_RESULTS = {"collect": 10}
-"""Functions whose results are as long as windows: they are given so many times fewer tuples."""
+SLOW = {"collect": 10, "polynomial_fit": 5}
+"""Functions that are given so many times fewer tuples."""
 
 
 def tuples(n: int, keys: int) -> pa.Table:
@@ -115,6 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="functions; all if none is named")
     parser.add_argument("--tuples", type=int, default=TUPLES)
+    parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--keys", type=int, default=1)
     parser.add_argument("--windows", choices=("time", "count"), help="both if not said")
     parser.add_argument("--tasks", action="store_true", help="as the tasks that Spark would run")
@@ -133,13 +134,13 @@ def main() -> None:
         print(f"  {'':18} {0:7}" + "".join(f"{i:6}" for i in range(1, len(PATTERNS))))
         for name, function in FUNCTIONS.items():
             if not given.names or name in given.names:
-                rows = table.slice(0, len(table) // LONG_RESULTS.get(name, 1))
-                compare(name, rows, model, function, as_tasks=given.tasks)
+                rows = table.slice(0, len(table) // SLOW.get(name, 1))
+                compare(name, rows, model, function, given)
     print_stage_costs(table)
 
 
 def compare(
-    name: str, table: pa.Table, model: WindowModel, function: Function, *, as_tasks: bool
+    name: str, table: pa.Table, model: WindowModel, function: Function, given: argparse.Namespace
 ) -> None:
     """Compare the work of all patterns, and their results."""
     query = wr.stream(table).key_by("k").event_time("t").window(model).agg(r=function)
@@ -147,14 +148,14 @@ def compare(
     first = None
     for pattern in PATTERNS:
         run: Callable[[], pa.Table] = query.using(pattern).ordered().collect
-        if as_tasks:
+        if given.tasks:
             run = partial(run_tasks, query.using(pattern).window_query(), pattern, table)
         runs.append(run)
         found = run().sort_by([("k", "ascending"), (ID, "ascending")])["r"].to_pylist()
         first = found if first is None else first
         if not agree(first, found):
             raise AssertionError(f"{name}: the patterns disagree")
-    seconds = work_of(runs, REPEATS)
+    seconds = work_of(runs, given.repeats)
     ratios = "".join(f"{s / seconds[0]:6.2f}" for s in seconds[1:])
     print(f"  {name:18} {seconds[0] / len(table) * 1e9:7.1f}{ratios}", flush=True)
 

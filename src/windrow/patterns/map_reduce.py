@@ -21,7 +21,7 @@ from windrow.patterns.workers import Alike
 
 def map_reduce(at: Setting, pattern: WinMapReduce, farm: Farm, axis: str | None) -> list[Node]:
     """The nodes of map and reduce in all instances of a farm."""
-    if at.needs_all_rows:
+    if at.sends_rows:
         return _reduce_rows(at, pattern, farm, axis)
     if not at.can_be_dealt:
         first, fan_in = deciding(at, pattern.map, farm, axis, 1, 1, pattern.map)
@@ -46,7 +46,7 @@ def map_reduce_over_partials(at: Setting, pattern: WinMapReduce, farm: Farm) -> 
 def reduce_parts(at: Setting, pattern: WinMapReduce, farm: Farm, fan_in: int = 1) -> list[Node]:
     """MAP over parts of windows that windowers have decided, then REDUCE; once per round."""
     query, n_map, n_reduce = at.query, farm.n * pattern.map, farm.n * pattern.reduce
-    if at.needs_all_rows:
+    if at.sends_rows:
         make = partial(workers.executor, query, False)
         reduce = Workers("REDUCE", make, n_reduce, holds_state=False)
         return [Emitter(InTurn(pattern.reduce), fan_in), reduce, Collector(pattern.reduce)]
@@ -81,7 +81,7 @@ def _reduce(at: Setting, pattern: WinMapReduce, farm: Farm) -> list[Node]:
 
 
 def _reduce_rows(at: Setting, pattern: WinMapReduce, farm: Farm, axis: str | None) -> list[Node]:
-    """REDUCE alone: the partials of MAP would be the tuples themselves, once per window."""
+    """REDUCE alone: MAP would send the same tuples again, once per window."""
     if workers.is_told_by_time(at.model):
         return windows_of_rows(at, pattern.reduce, farm, "REDUCE")
     most = BATCHES_EACH * pattern.reduce

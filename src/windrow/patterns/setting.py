@@ -41,8 +41,8 @@ class Setting:
         # On streams, rankers, windowers and the workers behind them hold tuples, as checkpoints do.
         self.deals_partials = self.keeps_panes and place != "stream"
         self.farms_partials = self.is_early or self.deals_partials
-        self.needs_all_rows = workers.needs_all_rows(query)
-        self.skips_panes = self.needs_all_rows and place != "stream"
+        self.sends_rows = workers.sends_rows(query, is_stream=self.is_stream)
+        self.skips_panes = self.sends_rows and place != "stream"
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
         self.can_be_dealt = workers.can_be_dealt(query)

@@ -62,6 +62,7 @@ def windows_of_rows(at: Setting, n: int, farm: Farm, name: str, fan_in: int = 1)
     n = 1 if at.in_one_process else n
     keys, model, position = at.query.keys, mapped(at.model), at.position
     geometry = Geometry.of(at.model, position)
-    make = partial(workers.row_reducer, at.query, geometry, farm.outer, farm.batch, n)
-    emit = Emitter(ByWindow(model, position, keys, n, farm.batch, farm.outer), fan_in)
+    batch = at.in_a_row(farm.batch)
+    make = partial(workers.row_reducer, at.query, geometry, farm.outer, batch, n)
+    emit = Emitter(ByWindow(model, position, keys, n, batch, farm.outer), fan_in)
     return [emit, Workers(name, make, farm.n * n), Collector(n)]

@@ -61,9 +61,9 @@ def agnostic_farm(at: Setting, pattern: WinFarm) -> list[Node]:
     n, inner = pattern.n, pattern.inner
     if isinstance(inner, WinMapReduce):
         # All parts of a window are computed by one instance, in as many tasks as parts.
-        width = inner.reduce if at.needs_all_rows else inner.map
+        width = inner.reduce if at.sends_rows else inner.map
         instances = max(n, at.executors(n) // width)
-        parts = 1 if at.needs_all_rows else inner.map
+        parts = 1 if at.sends_rows else inner.map
         most = max(instances, BATCHES_EACH * n)
         first, fan_in = deciding(at, n, Farm(), at.own_axis, pattern.batch, most, parts)
         body = reduce_parts(at, inner, Farm(instances))

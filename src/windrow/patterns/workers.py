@@ -16,6 +16,7 @@ from windrow.core.computation import Aggregation, Decompose
 from windrow.core.models import Axis, Context, WindowModel
 from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
 from windrow.engine.columns.hot_keys import HotKeys
+from windrow.engine.evaluate.decisive import DecisiveTuples
 from windrow.engine.evaluate.evaluators import MergedPieces, PiecesOfWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.rounds import whole_windows
@@ -246,6 +247,17 @@ def needs_all_rows(query: WindowQuery) -> bool:
         return False
     rows = PartialColumns(query).rows
     return rows is not None and not rows.are_few
+
+
+def sends_rows(query: WindowQuery, *, is_stream: bool) -> bool:
+    """Whether workers of whole windows are sent rows, as parts of windows would send no fewer.
+
+    Of bounded rows, emitters, rankers and windowers choose those that pieces of overlapping windows
+    would send.
+    """
+    if needs_all_rows(query) or is_stream:
+        return needs_all_rows(query)
+    return query.model.shares_tuples and DecisiveTuples.of(query) is not None
 
 
 def can_keep_panes(query: WindowQuery) -> bool:

@@ -54,18 +54,21 @@ def test_on_a_stream_a_windower_forms_the_panes() -> None:
 def test_over_bounded_rows_free_cores_take_the_next_of_many_tasks() -> None:
     by_pane = "pane i of key k to (hash(k) + i) mod 16"
     rest = [f"PLQ x 16 | {WINDOWS3}", "WLQ x 3", collect(3)]
-    chosen = f"emit tuples that can decide a result by {by_pane}"
-    assert stages(TIME, ON_DEMAND, place="tasks") == [chosen, *rest]
-    assert stages(TIME, ON_DEMAND, place="threads") == [chosen, *rest]
+    var = wf.var("x")
+    assert stages(TIME, ON_DEMAND, var, place="tasks") == [f"emit {by_pane}", *rest]
+    assert stages(TIME, ON_DEMAND, var, place="threads") == [f"emit {by_pane}", *rest]
     reduced = f"emit partials of panes by {by_pane}"
     assert stages(TIME, ON_DEMAND, wf.sum("x"), place="tasks") == [reduced, *rest]
     # There are no more rankers than before.
-    assert stages(COUNT, ON_DEMAND, place="tasks")[1] == f"Ranker x 2 | emit {by_pane}"
+    assert stages(COUNT, ON_DEMAND, var, place="tasks")[1] == f"Ranker x 2 | emit {by_pane}"
 
 
 def test_without_panes_free_cores_take_windows() -> None:
     listed = stages(TIME, ON_DEMAND, wf.median("x"), place="tasks")
     assert listed[1:] == ["WLQ x 24", collect(24)]
+    chosen = stages(TIME, ON_DEMAND, wf.top_k("x", 2), place="tasks")
+    assert chosen[0].startswith("emit tuples that can decide a result by window i of key k to ")
+    assert chosen[1:] == ["WLQ x 24", collect(24)]
 
 
 def test_panes_are_dealt_in_turn_and_workers_of_panes_hold_nothing() -> None:

@@ -18,8 +18,10 @@ from windrow.engine.columns.key_table import hash_keys, number_keys
 from windrow.engine.windows.batch import WindowBatch
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.kernels.groups import gather_groups
+from windrow.kernels.pane_runs import pane_runs
 
 Mask = NDArray[np.bool_]
+Int64s = NDArray[np.int64]
 _MOST_TAKEN = 1 << 30
 """Bytes. A column of texts cannot have more than twice as many in one chunk."""
 
@@ -105,14 +107,32 @@ class ByWindow(Route):
     def masks(self, table: pa.Table, instance: int = 0) -> list[Mask]:
         """The rows that each worker gets, as one mask per worker."""
         n = self.n * self.outer
-        first, last = self.model.mapping(np.asarray(table[self.position].to_numpy()))
+        positions = np.asarray(table[self.position].to_numpy())
+        shifts = _hashes(table, self.keys, n)
+        # Neighbours of one key and pane have the same windows.
+        begins = self._runs(shifts, positions)
+        lengths = np.diff(begins, append=len(positions))
+        masks = self._masks(positions[begins], shifts[begins], instance)
+        return [np.repeat(mask, lengths) for mask in masks]
+
+    def _runs(self, shifts: Int64s, positions: Int64s) -> Int64s:
+        """Where tuples begin that have the same windows."""
+        pane = self.model.pane_length
+        if pane is None:
+            return np.arange(len(positions))
+        (origin,), _ = self.model.panes().bounds(np.zeros(1, np.int64))
+        return pane_runs(shifts, positions, pane, int(origin))
+
+    def _masks(self, positions: Int64s, shifts: Int64s, instance: int) -> list[Mask]:
+        n = self.n * self.outer
+        first, last = self.model.mapping(positions)
         first, last = (
             first // self.batch,
             np.where(first <= last, last // self.batch, first // self.batch - 1),
         )
         first = first.astype(np.int64)
         ahead = np.minimum(last - first, n)
-        shift = _hashes(table, self.keys, n) + first
+        shift = shifts + first
         workers = range(instance % self.outer, n, self.outer)
         return [(j - shift) % n <= ahead for j in workers]
 

@@ -55,7 +55,9 @@ class Ranker(KeyedWorker):
             kept = self.decisive.among(tuples, order, codes, ranks, with_last=True)
             if kept is not None:
                 order, ranks = order[kept], ranks[kept]
-        return [tuples.take(order).append_column(RANK, pa.array(ranks))]
+        is_in_place = len(order) == len(tuples) and bool((order[1:] > order[:-1]).all())
+        tuples = tuples if is_in_place else tuples.take(pa.array(order))
+        return [tuples.append_column(RANK, pa.array(ranks))]
 
     def ranked(self) -> tuple[Int64s, Int64s]:
         return self.count, np.full(len(self.count), NOT_SHARED)

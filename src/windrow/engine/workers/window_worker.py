@@ -200,7 +200,8 @@ class WindowWorker(KeyedWorker):
         if self.decisive is not None:
             kept = self.decisive.among(tuples, order, codes, axis, with_last=False)
             if kept is not None:
-                order, codes, axis = order[kept], codes[kept], axis[kept]
+                tuples, codes, axis = tuples.take(pa.array(order[kept])), codes[kept], axis[kept]
+                order = np.arange(len(kept))
         self._keep(codes, self._stored(tuples, order, axis))
 
     def _keep(self, codes: Int64s, columns: dict[str, Stored]) -> None:

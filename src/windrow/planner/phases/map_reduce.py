@@ -13,8 +13,8 @@ from windrow.planner.phases.terms import Terms
 def map_reduce(at: Terms, pattern: WinMapReduce, n: int, share: float, rows: float) -> list[Phase]:
     """Map and reduce in n instances, which get so many rows and copies of rows in all."""
     c, load = at.constants, at.load
-    if load.needs_all_rows and is_told_by_time(at.query.model):
-        sent = load.sent_to(pattern.reduce) * rows / load.rows
+    if load.sends_rows and is_told_by_time(at.query.model):
+        sent = load.sent_to(pattern.reduce, at.in_a_row()) * rows / load.rows
         work = at.held(sent) + at.results()
         of_reduces = share * windows_share(pattern.reduce, load.windows)
         reduce = Phase("compute windows", work, n * pattern.reduce, of_reduces)
@@ -23,14 +23,14 @@ def map_reduce(at: Terms, pattern: WinMapReduce, n: int, share: float, rows: flo
         held = rows * (c.keep + load.per_row) + at.state(rows)
         return [at.intake(rows), *parts(at, pattern, n, share, 0.0, held)]
     sent = load.windows * load.rows_per_window
-    if load.needs_all_rows and not at.is_stream:
+    if load.sends_rows and not at.is_stream:
         batch = max(1.0, at.batch_for(pattern.reduce * n))
         sent = load.windows * rows_sent_per_window(load.rows_per_window, load.rows_apart, batch)
     windower = rows * c.keep + at.state(rows) + sent * c.exchange
     windowers, busiest = n, share
     if n == 1 and at.query.keys and not at.is_stream:
         # Each of them decides the windows of some of the keys.
-        windowers = pattern.reduce if load.needs_all_rows else pattern.map
+        windowers = pattern.reduce if load.sends_rows else pattern.map
         busiest = at.by_key(windowers)
     deciding = Phase("decide all windows", windower, windowers, busiest)
     return [at.intake(rows), deciding, *parts(at, pattern, n, share, sent)]
@@ -42,7 +42,7 @@ def parts(
     """Map and reduce, once per round, of rows that mappers hold or a windower has sent."""
     c, load = at.constants, at.load
     of_reduces = share * windows_share(pattern.reduce, load.windows)
-    if load.needs_all_rows:
+    if load.sends_rows:
         work = sent * (c.exchange + load.per_row) + at.results()
         n_reduce = n * pattern.reduce
         return [Phase("compute windows", work, n_reduce, of_reduces, holds_state=False)]

@@ -18,16 +18,16 @@ def pane_farm(
     is_agnostic = pattern.workers == "agnostic"
     # Over bounded rows, many small tasks stand for an agnostic worker.
     tasks = TASKS_EACH if is_agnostic and not at.is_stream else 1
-    if load.needs_all_rows and not at.is_stream:
+    if load.sends_rows and not at.is_stream:
         wlq = pattern.wlq * tasks
-        sent = load.sent_to(wlq) * copies
+        sent = load.sent_to(wlq, at.in_a_row()) * copies
         rankers = at.rankers(n_rankers, sent, are_paned=True)
         work = at.held(sent) + at.results()
         of_windows = share * windows_share(wlq, load.windows)
         computing = Phase("compute windows", work, n * wlq, of_windows)
         return [at.intake(rows if rankers else sent), *rankers, computing]
     pane_work = rows * load.per_row + load.panes * copies * c.piece
-    if not load.needs_all_rows:
+    if not load.sends_rows:
         pane_work += copies * at.shared_by_windows()
     holding = rows * c.keep + at.state(rows)
     plq, wlq = pattern.plq * tasks, pattern.wlq
@@ -47,7 +47,7 @@ def pane_farm(
         panes = [Phase("compute panes", holding + pane_work, n * plq, of_panes)]
     sent = load.panes_sent_to(wlq) * copies
     window_work = sent * c.piece + load.windows * c.window + at.state(sent)
-    if load.needs_all_rows:
+    if load.sends_rows:
         # Panes send their rows, and the windows are computed of these.
         sent_rows = sent * load.rows_per_pane
         window_work += sent_rows * (c.exchange + c.keep + load.per_row)

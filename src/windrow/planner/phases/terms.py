@@ -7,6 +7,7 @@ from dataclasses import replace
 from windrow.core.models import Axis
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import PaneFarm, Pattern
+from windrow.patterns.farm import in_a_row
 from windrow.planner.constants import USUAL_WIDTH, Constants
 from windrow.planner.cost import largest_share, pane_gain
 from windrow.planner.load import Load
@@ -40,6 +41,10 @@ class Terms:
         """How many windows share their rows where bounded rows fire: few batches are sent."""
         load = self.load
         return min(load.windows / load.keys, load.windows / executors / _FIRINGS)
+
+    def in_a_row(self, batch: int = 1) -> int:
+        """How many consecutive windows go to one worker of a farm."""
+        return batch if self.is_stream else in_a_row(self.query, batch)
 
     def intake(self, sent: float) -> Phase:
         """Rows come to Python and are sent; partials of panes in their place if that is less."""

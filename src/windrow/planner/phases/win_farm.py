@@ -15,10 +15,11 @@ from windrow.planner.phases.terms import Terms
 def active_farm(at: Terms, pattern: WinFarm) -> list[Phase]:
     """Workers, or inner patterns, that are sent the rows of their windows."""
     load, n, inner = at.load, pattern.n, pattern.inner
-    share = farm_share(n, load.keys, load.skew, load.windows_of_hot_key / pattern.batch)
+    batch = at.in_a_row(pattern.batch)
+    share = farm_share(n, load.keys, load.skew, load.windows_of_hot_key / batch)
     if at.sends_partials_to(inner):
-        return over_partials(at, inner, n, share, load.panes_sent_to(n, pattern.batch), n)
-    sent = load.sent_to(n, pattern.batch)
+        return over_partials(at, inner, n, share, load.panes_sent_to(n, batch), n)
+    sent = load.sent_to(n, batch)
     if isinstance(inner, PaneFarm):
         return pane_farm(at, inner, n, share, sent, n)
     rankers = at.rankers(n, sent)
@@ -52,7 +53,7 @@ def agnostic_farm(at: Terms, pattern: WinFarm) -> list[Phase]:
         first = [*at.partials(load.panes, windowers), decide]
     if isinstance(pattern.inner, WinMapReduce):
         inner = pattern.inner
-        width = inner.reduce if load.needs_all_rows else inner.map
+        width = inner.reduce if load.sends_rows else inner.map
         instances = n if at.is_stream else max(n, executors // width)
         return [*first, *parts(at, inner, instances, windows_share(instances, load.windows), sent)]
     work = sent * (c.exchange + max(load.per_row, c.of_few)) + at.results()
