@@ -9,7 +9,7 @@ from windrow.planner.phases.map_reduce import map_reduce, parts
 from windrow.planner.phases.over_partials import over_partials
 from windrow.planner.phases.pane_farm import pane_farm
 from windrow.planner.phases.phase import Phase
-from windrow.planner.phases.terms import FIRINGS, Terms
+from windrow.planner.phases.terms import Terms
 
 
 def active_farm(at: Terms, pattern: WinFarm) -> list[Phase]:
@@ -40,7 +40,7 @@ def agnostic_farm(at: Terms, pattern: WinFarm) -> list[Phase]:
     windowers, share, executors, batch = 1, 1.0, n, float(pattern.batch)
     if not at.is_stream:
         executors = n * TASKS_EACH
-        batch = max(batch, min(load.windows / load.keys, load.windows / executors / FIRINGS))
+        batch = max(batch, at.batch_for(executors))
         if at.query.keys:
             windowers, share = n, at.by_key(n)
     sent = load.windows * rows_sent_per_window(load.rows_per_window, load.rows_apart, batch)
