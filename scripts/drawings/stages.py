@@ -17,9 +17,7 @@ PATTERNS: dict[str, wr.Pattern] = {
     "key_farm": wr.KeyFarm(3, level=0),
     "win_farm": wr.WinFarm(3, level=0),
     "win_farm_agnostic": wr.WinFarm(3, workers="agnostic", level=0),
-    "key_farm_with_panes_of_hot_keys": wr.KeyFarm(
-        2, hot_keys=[0], hot=wr.PaneFarm(3, 1, level=0)
-    ),
+    "key_farm_with_panes_of_hot_keys": wr.KeyFarm(2, hot_keys=[0], hot=wr.PaneFarm(3, 1, level=0)),
     "pane_farm": wr.PaneFarm(3, 2, level=0),
     "pane_farm_agnostic": wr.PaneFarm(3, 2, level=1, workers="agnostic"),
     "win_map_reduce": wr.WinMapReduce(3, 2, level=0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from windrow.core.computation import Decompose
 from windrow.patterns import WinMapReduce
 from windrow.patterns.workers import can_be_dealt, is_told_by_time
-from windrow.planner.cost import windows_share
+from windrow.planner.cost import rows_sent_per_window, windows_share
 from windrow.planner.phases.phase import Phase
 from windrow.planner.phases.terms import Terms
 
@@ -23,6 +23,9 @@ def map_reduce(at: Terms, pattern: WinMapReduce, n: int, share: float, rows: flo
         held = rows * (c.keep + load.per_row) + at.state(rows)
         return [at.intake(rows), *parts(at, pattern, n, share, 0.0, held)]
     sent = load.windows * load.rows_per_window
+    if load.sends_rows and not at.is_stream:
+        batch = max(1.0, at.batch_for(pattern.reduce * n))
+        sent = load.windows * rows_sent_per_window(load.rows_per_window, load.rows_apart, batch)
     windower = rows * c.keep + at.state(rows) + sent * c.exchange
     windowers, busiest = n, share
     if n == 1 and at.query.keys and not at.is_stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from windrow.patterns.workers import needs_all_rows
 from windrow.planner.phases.phase import Phase
 from windrow.planner.phases.terms import Terms
 from windrow.planner.plans import Native
@@ -12,6 +13,7 @@ def native(at: Terms, what: Native) -> list[Phase]:
     c, load, cores = at.constants, at.load, at.resources.cores
     groups = load.windows if what == "windows" else load.panes
     row = c.native_row + c.native_read * at.resources.reads_files
+    row += c.native_value * needs_all_rows(at.query)
     work = load.rows * row + groups * c.native_group
     first = Phase("Spark groups rows", work, cores, 1 / cores, is_exchanged=False)
     if what == "windows":

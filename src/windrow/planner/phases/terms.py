@@ -14,6 +14,9 @@ from windrow.planner.load import Load
 from windrow.planner.phases.phase import Phase
 from windrow.planner.plans import Resources
 
+_FIRINGS = 8
+"""How often a windower over bounded rows fires windows, about."""
+
 
 def for_rows_of(constants: Constants, width: float) -> Constants:
     """The constants for rows of so many bytes: what moves a row takes longer if it is wide."""
@@ -33,6 +36,11 @@ class Terms:
     def of(self, load: Load) -> Terms:
         """The same for another load."""
         return Terms(self.query, load, self.resources)
+
+    def batch_for(self, executors: int) -> float:
+        """How many windows share their rows where bounded rows fire: few batches are sent."""
+        load = self.load
+        return min(load.windows / load.keys, load.windows / executors / _FIRINGS)
 
     def in_a_row(self, batch: int = 1) -> int:
         """How many consecutive windows go to one worker of a farm."""

@@ -11,9 +11,6 @@ from windrow.planner.phases.pane_farm import pane_farm
 from windrow.planner.phases.phase import Phase
 from windrow.planner.phases.terms import Terms
 
-_FIRINGS = 8
-"""How often a windower over bounded rows fires windows, about."""
-
 
 def active_farm(at: Terms, pattern: WinFarm) -> list[Phase]:
     """Workers, or inner patterns, that are sent the rows of their windows."""
@@ -43,7 +40,7 @@ def agnostic_farm(at: Terms, pattern: WinFarm) -> list[Phase]:
     windowers, share, executors, batch = 1, 1.0, n, float(pattern.batch)
     if not at.is_stream:
         executors = n * TASKS_EACH
-        batch = max(batch, min(load.windows / load.keys, load.windows / executors / _FIRINGS))
+        batch = max(batch, at.batch_for(executors))
         if at.query.keys:
             windowers, share = n, at.by_key(n)
     sent = load.windows * rows_sent_per_window(load.rows_per_window, load.rows_apart, batch)
