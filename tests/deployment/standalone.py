@@ -85,8 +85,11 @@ class Cluster:
                 )
             )
 
-    def serve_connect(self) -> str:
-        """Start a server of Spark Connect whose executors are here; where it listens."""
+    def serve_connect(self, python: Path) -> str:
+        """Start a server of Spark Connect whose executors are here; where it listens.
+
+        The Python is that of the processes that streams start beside the server.
+        """
         with socket.create_server((LOOPBACK, 0)) as free:
             port = free.getsockname()[1]
         settings = {
@@ -108,6 +111,7 @@ class Cluster:
                 f"{_PACKAGE}.SparkSubmit",
                 *("--class", server, "--master", self.url, *conf, "spark-internal"),
                 SPARK_DAEMON_MEMORY="1g",
+                PYSPARK_PYTHON=str(python),
             )
         )
         return f"sc://{LOOPBACK}:{port}"

@@ -164,13 +164,11 @@ def test_wheel_among_the_python_files(
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, str]]:
-    """A cluster, and the address of the server of Spark Connect in front of it.
-
-    Streams start Python processes beside the server, so it has the environment, too.
-    """
+    """A cluster, and the address of the server of Spark Connect in front of it."""
+    beside = tmp_path_factory.mktemp("beside")
+    unpack_environment(beside)
     with cluster(tmp_path_factory.mktemp("server")) as at:
-        unpack_environment(at.folder)
-        yield at, at.serve_connect()
+        yield at, at.serve_connect(beside / "environment" / "bin" / "python")
 
 
 def folders_of_kernels(at: Cluster, archive: str) -> set[Path]:
