@@ -103,7 +103,7 @@ bench-flink: $(INSTALLED) ## check and time overlapping windows over files again
 	scripts/install_flink.sh
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_flink
 
-bench-skew: $(INSTALLED) ## check and time windows of unequal cost and keys of unequal frequency
+bench-skew: $(INSTALLED) ## check and time windows and panes of unequal cost and keys of unequal frequency
 	$(WITH_JAVA) $(PYTHON) -m benchmarks.bench_skew
 
 clean: ## remove the virtual environment and everything generated

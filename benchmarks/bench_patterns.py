@@ -1,34 +1,38 @@
-"""The work of all patterns against Win_Seq, per function, in process, and what a node costs.
+"""The work of all patterns against Win_Seq, per function, and what a node costs.
 
-Run with ``make bench-patterns``, or ``python -m benchmarks.bench_patterns [tuples [names]]``. One
-key, windows of 500 ms that slide by 5 ms, then of 5000 tuples that slide by 50. Times are the CPU
-times of this process, in which all workers run: the total work, which should stay below twice that
-of Win_Seq. Results must agree.
+Run with ``make bench-patterns``, or ``python -m benchmarks.bench_patterns [names]``; ``--help``
+lists the options. Windows of 500 ms that slide by 5 ms, then of 5000 tuples that slide by 50. With
+keys, windows and slides have a tenth of the tuples. Times are the CPU times of this process, in
+which all workers run: the total work, which should stay below twice that of Win_Seq. With
+``--tasks`` they are those of all Python tasks that Spark would run. Results must agree.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
-import sys
 from collections.abc import Callable
-from time import process_time
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 import windrow as wr
+from benchmarks.cpu_seconds import work_of
+from benchmarks.stage_costs import print_stage_costs
+from benchmarks.tasks_here import run_tasks
 from windrow import functions as wf
 from windrow.core import WindowModel
-from windrow.engine.in_process import WindowRunner
+from windrow.engine.window_query import ID
 from windrow.patterns import Pattern
-from windrow.patterns.windows import window_stages
 
 TUPLES = 200_000
 APART = 100
 """Microseconds between two tuples."""
 REPEATS = 3
-MODELS = wr.TimeWindow("500 ms", "5 ms"), wr.CountWindow(5000, 50)
+LENGTH, SLIDE = 5000, 50
+"""Tuples per window, and from one window to the next."""
 PATTERNS: tuple[Pattern, ...] = (
     wr.WinSeq(),
     wr.KeyFarm(2),
@@ -41,8 +45,6 @@ PATTERNS: tuple[Pattern, ...] = (
     wr.WinFarm(2, wr.PaneFarm(2, 1)),
     wr.WinFarm(2, wr.WinMapReduce(2, 1)),
 )
-STEPS = 200
-"""How many batches, of one tuple each, tell what the nodes of a pattern cost."""
 Function: TypeAlias = wr.Aggregate[Any, Any, Any]
 FUNCTIONS: dict[str, Function] = {
     "count": wf.count(),
@@ -71,13 +73,17 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
-def tuples(n: int) -> pa.Table:
-    """Tuples of one key in order of time."""
+SLOW = {"collect": 10, "polynomial_fit": 5}
+"""Functions that are given so many times fewer tuples."""
+
+
+def tuples(n: int, keys: int) -> pa.Table:
+    """Tuples of some keys in turn, in order of time."""
     random = np.random.default_rng(1)
     names = pa.array([f"name {i}" for i in range(100)])
     return pa.table(
         {
-            "k": pa.array(np.zeros(n, np.int64)),
+            "k": pa.array(np.arange(n) % keys),
             "t": pa.array(np.arange(n) * APART, pa.timestamp("us")),
             "x": random.normal(size=n),
             "y": random.normal(size=n),
@@ -85,6 +91,15 @@ def tuples(n: int) -> pa.Table:
             "s": names.take(pa.array(random.integers(0, 100, n))),
         }
     )
+
+
+def models(keys: int) -> dict[str, WindowModel]:
+    """Windows in time and of tuples, of as many tuples of a key."""
+    each = 1 if keys == 1 else 10
+    length, slide = LENGTH // each, SLIDE // each
+    apart = APART * keys
+    in_time = wr.TimeWindow(length * apart, slide * apart)
+    return {"time": in_time, "count": wr.CountWindow(length, slide)}
 
 
 def agree(a: Any, b: Any) -> bool:
@@ -96,59 +111,54 @@ def agree(a: Any, b: Any) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) if isinstance(a, float) else bool(a == b)
 
 
-def work_of(run: Callable[[], object]) -> float:
-    """The CPU time of the best of several runs, in seconds."""
-    found = []
-    for _ in range(REPEATS):
-        start = process_time()
-        run()
-        found.append(process_time() - start)
-    return min(found)
-
-
-def main(n: int = TUPLES, *wanted: str) -> None:
-    table = tuples(n)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="functions; all if none is named")
+    parser.add_argument("--tuples", type=int, default=TUPLES)
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--keys", type=int, default=1)
+    parser.add_argument("--windows", choices=("time", "count"), help="both if not said")
+    parser.add_argument("--tasks", action="store_true", help="as the tasks that Spark would run")
+    given = parser.parse_args()
+    table = tuples(given.tuples, given.keys)
     for i, pattern in enumerate(PATTERNS):
         print(f"  {i}: {pattern!r}")
-    for model in MODELS:
-        print(f"{n:,} tuples of one key, {model!r}: ns per tuple with 0, and times as many with")
+    place = "as tasks" if given.tasks else "in process"
+    for kind, model in models(given.keys).items():
+        if given.windows not in (None, kind):
+            continue
+        print(
+            f"{given.tuples:,} tuples of {given.keys} keys, {model!r}, {place}: "
+            "ns per tuple with 0, and times as many with"
+        )
         print(f"  {'':18} {0:7}" + "".join(f"{i:6}" for i in range(1, len(PATTERNS))))
         for name, function in FUNCTIONS.items():
-            if not wanted or name in wanted:
-                compare(name, table, model, function)
-    nodes_cost(table.slice(0, 1))
+            if not given.names or name in given.names:
+                rows = table.slice(0, len(table) // SLOW.get(name, 1))
+                compare(name, rows, model, function, given)
+    print_stage_costs(table)
 
 
-def compare(name: str, table: pa.Table, model: WindowModel, function: Function) -> None:
+def compare(
+    name: str, table: pa.Table, model: WindowModel, function: Function, given: argparse.Namespace
+) -> None:
     """Compare the work of all patterns, and their results."""
     query = wr.stream(table).key_by("k").event_time("t").window(model).agg(r=function)
-    seconds: list[float] = []
+    runs: list[Callable[[], pa.Table]] = []
     first = None
     for pattern in PATTERNS:
-        run = query.using(pattern).ordered().collect
-        found = run()["r"].to_pylist()
+        run: Callable[[], pa.Table] = query.using(pattern).ordered().collect
+        if given.tasks:
+            run = partial(run_tasks, query.using(pattern).window_query(), pattern, table)
+        runs.append(run)
+        found = run().sort_by([("k", "ascending"), (ID, "ascending")])["r"].to_pylist()
         first = found if first is None else first
         if not agree(first, found):
             raise AssertionError(f"{name}: the patterns disagree")
-        seconds.append(work_of(run))
+    seconds = work_of(runs, given.repeats)
     ratios = "".join(f"{s / seconds[0]:6.2f}" for s in seconds[1:])
     print(f"  {name:18} {seconds[0] / len(table) * 1e9:7.1f}{ratios}", flush=True)
 
 
-def nodes_cost(one: pa.Table) -> None:
-    """What the nodes of a pattern cost per batch, however few tuples there are, at level 0."""
-    query = wr.stream(one).key_by("k").event_time("t").window(MODELS[0]).agg(r=wf.sum("x"))
-    for pattern in (wr.WinSeq(), wr.KeyFarm(1, level=0), wr.PaneFarm(1, 1, level=0)):
-        complete = query.window_query()
-        runner = WindowRunner(complete, window_stages(complete, pattern, "process"))
-
-        def run(runner: WindowRunner = runner) -> None:
-            for _ in range(STEPS):
-                runner.push(one)
-
-        nodes = " ".join(type(node).__name__[0] for node in runner.nodes)
-        print(f"  {pattern!r}: {work_of(run) / STEPS * 1e6:.0f} us per batch of one tuple: {nodes}")
-
-
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]), *sys.argv[2:])
+    main()

@@ -32,8 +32,9 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType, StructField
 
 import windrow as wr
 from benchmarks.cpu_seconds import busy_seconds, cpu_seconds
@@ -42,10 +43,16 @@ from benchmarks.planner_report import Found, Tried, add, read, show, summarise
 from windrow.core.statistics import Statistics
 from windrow.planner.choice import weigh
 from windrow.planner.plans import Plan
+from windrow.spark import streaming
+from windrow.spark.settings import PARTITIONS
+from windrow.spark.stages import StagePlan
 
 ROWS = 1_000_000
 CORES = 2
+MEMORY = "4g"
 REPEATS = 2
+WARMING = 5
+"""How often the first query runs before anything is measured."""
 CLOSE = 1.25
 """Plans that take up to so many times the best time run again."""
 ENOUGH, CLOSE_ENOUGH = 5, 1.05
@@ -59,7 +66,7 @@ SETTLING, IDLE = 0.2, 0.3
 FILE = Path("artifacts/bench_planner.jsonl")
 
 
-def try_plans(case: Case, known: dict[str, Tried], *, is_final: bool = True) -> Found:
+def try_plans(case: Case, known: dict[str, Tried]) -> Found:
     """Choose, and run all plans of a query whose times are not known."""
     hinted = case.query.hint(**case.hints)
     told = hinted.source.decision(hinted.window_query(), None)
@@ -74,8 +81,7 @@ def try_plans(case: Case, known: dict[str, Tried], *, is_final: bool = True) -> 
     chosen = {told.choice.plan, untold.choice.plan}
     times = _timed(case, missing, chosen) if missing else {}
     every = {plan: known.get(plan.describe()) or times[plan] for plan in predicted}
-    if is_final:
-        _race(case, every, chosen)
+    _race(case, every, chosen)
     tried = [replace(t, predicted=predicted[plan]) for plan, t in every.items()]
     names = told.choice.plan.describe(), untold.choice.plan.describe()
     return Found(case.name, case.rows, tried, *names, chose_in)
@@ -154,12 +160,14 @@ class Ran:
 
 def _run(case: Case, query: wr.Query, limit: float | None) -> Ran | None:
     """Run a query; None if it was ended."""
-    spark = wr.local_spark()
+    spark = case.query.source.session
     timer = Timer(limit or 0, _ended, [spark]) if limit else None
     if timer:
         timer.start()
     start, cpu, busy = perf_counter(), cpu_seconds(), busy_seconds()
     try:
+        if case.is_stream:
+            _set_partitions(query)
         seconds, told = (_run_stream if case.is_stream else _run_bounded)(query)
     except (PySparkException, Py4JError):
         if limit is None or perf_counter() - start < limit:
@@ -192,6 +200,15 @@ def _run_bounded(query: wr.Query) -> tuple[float, Any]:
     return perf_counter() - start, found
 
 
+def _set_partitions(query: wr.Query) -> None:
+    """Let workers share as many partitions of the state as they do where a plan is chosen."""
+    source: Any = query.source
+    stages = streaming.plan(query.window_query(), source.df, query.pattern).stages
+    planned = StagePlan.of(stages, query.window_query(), is_stream=True)
+    wanted = streaming.state_partitions(planned, source.session, is_given=False)
+    source.session.conf.set(PARTITIONS, wanted)
+
+
 def _run_stream(query: wr.Query) -> tuple[float, Any]:
     df = query.to_df()
     name = f"results_{monotonic_ns()}"
@@ -204,13 +221,21 @@ def _run_stream(query: wr.Query) -> tuple[float, Any]:
     if len(batches) < BATCHES:
         raise PySparkException("the stream was ended")
     seconds = [p.durationMs["triggerExecution"] / 1000 for p in batches]
-    return mean(seconds[1:]), _told(df.sparkSession.table(name))
+    told = _told(df.sparkSession.table(name))
+    df.sparkSession.catalog.dropTempView(name)  # It holds all results.
+    return mean(seconds[1:]), told
 
 
 def _told(df: DataFrame) -> Any:
-    keys = [name for name in df.columns if name == "k"]
-    own = F.xxhash64(*keys, "window_id", F.round("r", 3))
-    return df.agg(F.count("*"), F.bit_xor(own)).collect()
+    return df.agg(F.count("*"), F.bit_xor(F.xxhash64(*map(_rounded, df.schema)))).collect()
+
+
+def _rounded(field: StructField) -> Column:
+    """A column, less what floats lose in another order."""
+    column = F.col(field.name)
+    if field.dataType == DoubleType():
+        return F.round(column, 3)
+    return F.round(column["slope"], 3) if field.name == "fit" else column
 
 
 def main(arguments: Iterable[str] | None = None) -> None:
@@ -234,7 +259,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
             show(known[name])
     else:
         options.file.parent.mkdir(parents=True, exist_ok=True)
-        spark, is_warm = wr.local_spark(cores=CORES), False
+        spark, is_warm = wr.local_spark(cores=CORES, spark__driver__memory=MEMORY), False
         with TemporaryDirectory() as folder:
             cases = Cases(spark, ROWS, Path(folder))
             for name in names:
@@ -244,7 +269,9 @@ def main(arguments: Iterable[str] | None = None) -> None:
                     break
                 if not is_warm:
                     # The first jobs of a session compile Spark's code.
-                    try_plans(cases.case(name), {}, is_final=False)
+                    first = cases.case(name)
+                    for _ in range(WARMING):
+                        _run(first, first.query, None)
                     is_warm = True
                 times = [] if name not in known or options.again else known[name].tried
                 known[name] = try_plans(cases.case(name), {t.plan: t for t in times})

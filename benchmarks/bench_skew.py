@@ -1,12 +1,15 @@
 """The cost of windows of unequal cost, and of keys of unequal frequency, on bounded DataFrames.
 
 Run with ``make bench-skew``, or ``python -m benchmarks.bench_skew [part ...]``; the parts are
-``unequal`` and ``keys``. Each query's results are checked first. A wrong result fails the
-benchmark; a missed target does not.
+``unequal``, ``panes`` and ``keys``. Each query's results are checked first. A wrong result fails
+the benchmark; a missed target does not.
 
 ``unequal``: windows cost between 1 and 100 units, few of them much (Pareto). Each window tells when
 it was computed, so that the time from the first to the last can be compared with perfect balance,
 which is the sum of all divided by the number of cores. One key has the most expensive ones.
+
+``panes``: the same of panes, which windows share, in random order and with every second pane among
+the dear ones. Dealt to two workers in turn, one of them then gets all dear panes.
 
 ``keys``: one key has a share of all rows, and a window costs 60 us per row. It is compared with a
 key farm, whose busiest worker says how much faster perfect balance would be: on two cores 1.5 times
@@ -20,6 +23,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -71,12 +75,65 @@ def unequal(spark: SparkSession) -> None:
         perfect = sum(row.ended - row.began for row in rows) / CORES
         return float((max(row.ended for row in rows) - min(row.began for row in rows)) / perfect)
 
+    compare("windows of unequal cost, a task per core", balance)
+
+
+def compare(what: str, balance: Callable[[], float]) -> None:
+    """Print how far a run is from perfect balance, with a task per core and on demand."""
     balance()
     on_demand = min(balance() for _ in range(REPEATS))
-    with mock.patch("windrow.patterns.windows.TASKS_EACH", 1):
+    with mock.patch("windrow.patterns.setting.TASKS_EACH", 1):
         in_turn = min(balance() for _ in range(REPEATS))
-    print(f"  windows of unequal cost, a task per core        {in_turn:6.2f}x perfect balance")
-    print(f"  the same on demand                              {on_demand:6.2f}x   target 1.15x")
+    print(f"  {what:<47} {in_turn:6.2f}x perfect balance")
+    print(f"  {'the same on demand':<47} {on_demand:6.2f}x   target 1.15x")
+
+
+def panes(spark: SparkSession) -> None:
+    """Panes that free cores take, compared with panes that are dealt to as many workers in turn."""
+    n = 3000
+    draw = np.random.default_rng(4)
+    costs = np.minimum(100, draw.pareto(1.1, n) + 1)
+    cheap, dear = np.split(np.sort(costs), 2)
+    alternating = np.column_stack([draw.permutation(dear), draw.permutation(cheap)]).ravel()
+
+    def compute(pane: wr.Window) -> dict[str, float]:
+        began = time.time()
+        busy(UNIT * float(pane["cost"].sum()))
+        return {"i": int(pane["i"][0]), "began": began, "ended": time.time()}
+
+    def both(parts: list[Any]) -> dict[str, list[Any]]:
+        return {name: [part[name] for part in parts] for name in ("i", "began", "ended")}
+
+    orders = {"in random order": costs, "every second one dear": alternating}
+    for order, cost in orders.items():
+        table = pa.table({"i": np.arange(n), "cost": cost})
+        df = spark.createDataFrame(table.to_pandas())
+        query = (
+            wr.stream(df)
+            .event_time("i")
+            .window(wr.TimeWindow(2, 1))
+            .decompose(
+                partial=compute,
+                combine=both,
+                partial_returns="i bigint, began double, ended double",
+                returns="i array<bigint>, began array<double>, ended array<double>",
+            )
+        )
+        results = query.using(wr.PaneFarm(CORES, 1, workers="agnostic")).to_df
+
+        def balance(results: Callable[[], DataFrame] = results) -> float:
+            found = {
+                i: (began, ended)
+                for row in results().collect()
+                for i, began, ended in zip(row.i, row.began, row.ended, strict=True)
+            }
+            if sorted(found) != list(range(n)):
+                raise AssertionError("panes are missing, or there are too many")
+            began, ended = zip(*found.values(), strict=True)
+            perfect = (sum(ended) - sum(began)) / CORES
+            return float((max(ended) - min(began)) / perfect)
+
+        compare(f"panes of unequal cost, {order}", balance)
 
 
 def keys(spark: SparkSession) -> None:
@@ -121,7 +178,7 @@ def keys(spark: SparkSession) -> None:
             print(f"    {name:<28} {seconds:6.2f} s {alone / seconds:6.2f}x")
 
 
-PARTS = {"unequal": unequal, "keys": keys}
+PARTS = {"unequal": unequal, "panes": panes, "keys": keys}
 
 
 def main() -> None:

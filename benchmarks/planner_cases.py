@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import windrow as wr
 from benchmarks.bench_batch import steps_in
+from benchmarks.planner_others import OTHERS, Others
 from windrow import functions as wf
 from windrow.core.models import WindowModel
 
@@ -118,6 +119,7 @@ def all_names() -> Iterator[str]:
     yield from ("files, sparse, sum, uniform", "files, count, median, 16 %")
     for kind, function in (("time", "sum"), ("time", "20 us"), ("count", "median")):
         yield from (f"stream, {kind}, {function}, {share}" for share in few)
+    yield from OTHERS
 
 
 class Cases:
@@ -127,9 +129,13 @@ class Cases:
         self.spark, self.rows, self.folder = spark, rows, folder
         self.loops = {name: steps_in(cost * 1e-6) for name, cost in COSTS.items()}
         self._cached: dict[tuple[str, int], DataFrame] = {}
+        self.others = Others(spark, folder)
 
     def case(self, name: str) -> Case:
         """The query of this name."""
+        if name in OTHERS:
+            query, hints, rows = self.others.query(name)
+            return Case(name, query, hints, rows, query.source.is_stream)
         source, *rest = name.split(", ")
         if source not in ("files", "stream", "keyless"):
             source, rest = "cached", [source, *rest]
@@ -141,6 +147,8 @@ class Cases:
         # Sparse panes have more windows than rows.
         n = self.rows * (BUILT_IN if function in ("sum", "median") and kind != "sparse" else 1)
         df = {"files": self._files, "stream": self._stream}.get(source, self._data)(share, n)
+        if source == "keyless" and kind == "session":
+            df = df.withColumn("t", self._in_bursts())
         windows: Any = wr.stream(df)
         if source != "keyless":
             windows = windows.key_by("k")
@@ -177,6 +185,11 @@ class Cases:
             F.pmod(F.shiftright(mixed, 20), F.lit(1000)).cast("double").alias("x"),
             F.col("id").cast("double").alias("d"),
         )
+
+    def _in_bursts(self) -> Column:
+        """Times with a gap behind each of about as many sessions as other queries have windows."""
+        sessions = F.floor(F.col("d") / (self.rows // WINDOWS))
+        return F.timestamp_micros((F.col("d") + sessions * 8).cast("bigint"))
 
     def _files(self, share: str, rows: int) -> DataFrame:
         """The same rows in Parquet files, which tasks can read by themselves."""

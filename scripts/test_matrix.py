@@ -36,6 +36,8 @@ TESTS = (
 PACKAGES = ("hypothesis", "pytest>=8.4", "pytest-xdist>=3.8", "pyyaml", "scipy")
 LOWEST_WITH_NEW_PYTHONS = SPARKS[-1]
 """The release that is tried with all Pythons; the others with the lowest one only."""
+NEEDS_SPARK = "spark and not campaign and not browser and not pipeline and not cluster"
+"""What the lowest Python runs: all else does not depend on PySpark, and `make test` runs it."""
 
 
 def interpreters() -> dict[str, str]:
@@ -77,12 +79,13 @@ def tried(spark: str, python: str, interpreter: str) -> str:
     log = home.with_suffix(f"{home.suffix}.log")
     log.unlink(missing_ok=True)
     own = home / "bin" / "python"
+    selected = ["-m", NEEDS_SPARK] if python == PYTHONS[0] else []
     steps = [
         [interpreter, "-m", "venv", "--clear", str(home)],
         [str(own), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
          "--editable", f"{ROOT}[cli,metrics,otel,spark]", f"pyspark=={spark}", *PACKAGES],
         [str(own), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses", "2",
-         "--dist", "loadfile", *TESTS],
+         "--dist", "loadfile", *selected, *TESTS],
     ]  # fmt: skip
     environment = {
         **os.environ, "PYSPARK_PYTHON": str(own), "HYPOTHESIS_PROFILE": "quick",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import windrow as wr
 from windrow.core import Context, WindowModel
 from windrow.patterns import Pattern
-from windrow.patterns.windows import Place
+from windrow.patterns.setting import Place
 
 degrees = st.integers(1, 4)
 levels = st.sampled_from([0, 1, 2])
@@ -29,7 +29,8 @@ def patterns(
     if is_decomposable:
         inner.append(st.builds(wr.WinMapReduce, degrees, degrees, level=levels))
         if model.pane_length is not None:
-            inner.append(st.builds(wr.PaneFarm, degrees, degrees, level=levels))
+            kinds = st.sampled_from(["active", "agnostic"])
+            inner.append(st.builds(wr.PaneFarm, degrees, degrees, level=levels, workers=kinds))
     body, batch = st.one_of(inner), st.integers(1, 3)
     whole = body.filter(lambda pattern: not isinstance(pattern, wr.PaneFarm))
     farms: list[st.SearchStrategy[Pattern]] = [
@@ -37,8 +38,8 @@ def patterns(
         st.builds(wr.WinFarm, degrees, whole, st.just("agnostic"), batch=batch, level=levels),
     ]
     hot_keys = st.lists(st.sampled_from(keys), min_size=1, unique=True)
-    executors = st.builds(wr.WinFarm, degrees, workers=st.just("agnostic"), batch=batch)
-    hot: st.SearchStrategy[Pattern] = executors
+    executors = st.builds(wr.WinFarm, degrees, whole, st.just("agnostic"), batch=batch)
+    hot = executors | body.filter(lambda pattern: not isinstance(pattern, wr.WinSeq))
     n = draw(degrees)
     if model.context is Context.CF:
         farms.append(st.builds(wr.WinFarm, degrees, body, batch=batch, level=levels))

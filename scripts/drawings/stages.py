@@ -9,6 +9,7 @@ import windrow as wr
 from scripts.drawings.svg import BLUE, GREEN, GREY, ORANGE, PALE, box, line, svg, text
 from windrow import functions as wf
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
+from windrow.engine.workers.past_results import FirstThenOthers
 from windrow.patterns.windows import window_stages
 
 PATTERNS: dict[str, wr.Pattern] = {
@@ -16,7 +17,9 @@ PATTERNS: dict[str, wr.Pattern] = {
     "key_farm": wr.KeyFarm(3, level=0),
     "win_farm": wr.WinFarm(3, level=0),
     "win_farm_agnostic": wr.WinFarm(3, workers="agnostic", level=0),
+    "key_farm_with_panes_of_hot_keys": wr.KeyFarm(2, hot_keys=[0], hot=wr.PaneFarm(3, 1, level=0)),
     "pane_farm": wr.PaneFarm(3, 2, level=0),
+    "pane_farm_agnostic": wr.PaneFarm(3, 2, level=1, workers="agnostic"),
     "win_map_reduce": wr.WinMapReduce(3, 2, level=0),
     "win_farm_of_pane_farms": wr.WinFarm(2, wr.PaneFarm(2, 1), level=0),
     "win_farm_of_pane_farms_level_2": wr.WinFarm(2, wr.PaneFarm(2, 1), level=2),
@@ -104,17 +107,26 @@ def _reached(before: _Column, after: _Column, i: int) -> range:
 def _boxes(column: _Column, height: int) -> list[str]:
     node = column.node
     if isinstance(node, Workers):
-        fill, stroke, name = PALE, BLUE, node.name
+        fill, stroke = PALE, BLUE
     elif isinstance(node, Collector):
-        fill, stroke, name = GREEN, GREEN, "collector"
+        fill, stroke = GREEN, GREEN
     else:
-        fill, stroke, name = ORANGE, ORANGE, "emitter"
+        fill, stroke = ORANGE, ORANGE
     middle = column.x + _BOX / 2
     return [
         box(column.x, column.y(i, height), _BOX, _HIGH, fill=fill, stroke=stroke)
-        + text(middle, column.y(i, height) + _HIGH / 2 + 5, name)
+        + text(middle, column.y(i, height) + _HIGH / 2 + 5, _name(node, i))
         for i in range(column.n)
     ]
+
+
+def _name(node: Node, i: int) -> str:
+    """What the i-th box of a node is called."""
+    if not isinstance(node, Workers):
+        return "collector" if isinstance(node, Collector) else "emitter"
+    if isinstance(node.make, FirstThenOthers):
+        return node.name.split(" or ")[i >= node.make.n]
+    return node.name
 
 
 def diagrams() -> dict[str, str]:

@@ -97,7 +97,7 @@ def read_as(table: pa.Table) -> pa.DataType:
 def in_small_steps(batch: int, step: int) -> pytest.MonkeyPatch:
     """Batches and steps of a few rows, until it is undone."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(scan, "_ROWS", batch)
+    patch.setattr(scan, "ROWS_AT_ONCE", batch)
     patch.setattr(steps, "_ROWS", step)
     return patch
 

@@ -29,7 +29,8 @@ from windrow.engine.in_process import WindowRunner
 from windrow.engine.stages.nodes import Stages
 from windrow.patterns import Pattern
 from windrow.patterns.levels import group
-from windrow.patterns.windows import _Lowering, window_stages
+from windrow.patterns.setting import Setting
+from windrow.patterns.windows import nodes_of, window_stages
 
 inner: st.SearchStrategy[Pattern] = st.builds(
     wr.PaneFarm, degrees, degrees, level=levels
@@ -43,9 +44,9 @@ farms: st.SearchStrategy[Pattern] = st.one_of(
 
 def older_stages(query: Any, pattern: Pattern) -> Stages:
     """The stages of format 3."""
-    lowering = _Lowering(query, "stream")
-    lowering.farms_partials = False
-    return group(pattern, lowering.nodes(pattern))
+    setting = Setting(query, "stream")
+    setting.farms_partials = False
+    return group(pattern, nodes_of(setting, pattern))
 
 
 @examples(300)

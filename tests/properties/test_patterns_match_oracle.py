@@ -27,7 +27,8 @@ from windrow.core import WindowModel, oracle
 from windrow.core.watermark import final_watermark
 from windrow.engine.in_process import WindowRunner
 from windrow.patterns import Pattern
-from windrow.patterns.windows import Place, window_stages
+from windrow.patterns.setting import Place
+from windrow.patterns.windows import window_stages
 
 SCHEMA = pa.schema(
     [

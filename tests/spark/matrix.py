@@ -36,7 +36,16 @@ PATTERNS: dict[str, Callable[[Any], Pattern]] = {
         3, level=level, hot_keys=["a", None], hot=wr.WinFarm(3, batch=2)
     ),
     "KeyFarm with agnostic hot keys": lambda level: wr.KeyFarm(2, level=level, hot_keys=["a"]),
+    "KeyFarm with panes of hot keys": lambda level: wr.KeyFarm(
+        2, hot_keys=["a"], hot=wr.PaneFarm(*DEGREES[level], level=level)
+    ),
+    "KeyFarm with parts of hot keys": lambda level: wr.KeyFarm(
+        2, hot_keys=["a", None], hot=wr.WinMapReduce(*DEGREES[level], level=level)
+    ),
     "PaneFarm": lambda level: wr.PaneFarm(*DEGREES[level], level=level),
+    "agnostic PaneFarm": lambda level: wr.PaneFarm(
+        *DEGREES[level], level=level, workers="agnostic"
+    ),
     "WinMapReduce": lambda level: wr.WinMapReduce(*DEGREES[level], level=level),
     "KeyFarm of PaneFarm": lambda level: wr.KeyFarm(
         2, wr.PaneFarm(*DEGREES[level], level=level), level=level
@@ -123,9 +132,10 @@ def naive(model: WindowModel, kind: str) -> Callable[[oracle.OracleWindow], list
 
 def takes(pattern: Pattern, model: WindowModel, kind: str) -> bool:
     """Whether the papers' rules allow the pattern for this window and function."""
+    if isinstance(pattern, wr.KeyFarm) and pattern.hot is not None:
+        pattern = pattern.hot
     inner = pattern.inner if isinstance(pattern, wr.KeyFarm | wr.WinFarm) else pattern
-    farm = pattern.hot if isinstance(pattern, wr.KeyFarm) else pattern
-    is_active = isinstance(farm, wr.WinFarm) and farm.workers == "active"
+    is_active = isinstance(pattern, wr.WinFarm) and pattern.workers == "active"
     if is_active and model.context is not Context.CF:
         return False
     if isinstance(inner, wr.PaneFarm) and model.pane_length is None:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 import windrow as wr
 from tests import golden_checkpoint
@@ -16,6 +17,7 @@ from tests.spark.test_windows_equal_sparks_own import random_table
 from windrow import functions as wf
 from windrow.api import tuning
 from windrow.engine.datasets import sampling
+from windrow.spark import few_rows
 from windrow.spark import sampling as sampling_of_frames
 
 pytestmark = pytest.mark.spark
@@ -46,14 +48,16 @@ def test_hints_change_the_plan_and_not_the_results(spark: SparkSession, capsys: 
     counted = base.window(model).agg(**COUNTS)
     whole = base.window(model).apply(lambda w: {"n": len(w)}, "n bigint")
     sparse = counted.hint(keys=1_000_000, rate=1000)
+    even = whole.hint(keys=1000, rate=100_000, cost="200 us")
     hot = whole.hint(keys=1, rate=100_000, cost="200 ms")
     plans = [(found := decided(q, capsys))["native"] or found["pattern"] for q in (counted, sparse)]
     assert plans == ["panes", "KeyFarm(2)"]
-    assert decided(whole, capsys)["pattern"].startswith("KeyFarm(2")
+    assert decided(whole, capsys)["pattern"].startswith("WinFarm(2")
+    assert decided(even, capsys)["pattern"].startswith("KeyFarm(2")
     assert decided(hot, capsys)["pattern"].startswith("WinFarm(2")
     expected = base_over(table).window(model).agg(**COUNTS).collect()
     rows = [tuple(row.values()) for row in expected.select(["k", "window_id", "n"]).to_pylist()]
-    for query in (sparse, hot):
+    for query in (sparse, even, hot):
         found = query.to_df().select("k", "window_id", "n").collect()
         assert [tuple(row) for row in found] == rows
 
@@ -124,6 +128,94 @@ def test_without_hints_rows_at_hand_tell_that_panes_are_sparse(
     assert found["sparse"]["statistics"]["rate"] == pytest.approx(20_000, rel=0.1)
     assert found["dense"]["native"] == "panes"
     assert (found["computed"]["native"], found["computed"]["statistics"]) == ("panes", {})
+
+
+@pytest.fixture
+def in_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is."""
+    monkeypatch.setattr(few_rows, "_SECONDS", 600.0)
+    monkeypatch.setattr(sampling, "_SECONDS", 600.0)
+
+
+def known_of(df: Any, capsys: Any, key: str = "k") -> dict[str, Any]:
+    """What a sample tells of these rows."""
+    windows = wr.stream(df).key_by(key).event_time("ts").window(wr.TimeWindow("1 s"))
+    return dict(decided(windows.agg(middle=wf.median("x")), capsys)["statistics"])
+
+
+@pytest.mark.usefixtures("in_any_time")
+@pytest.mark.parametrize("kind", ["csv", "json", "orc"])
+def test_files_that_spark_reads_tell_their_statistics(
+    spark: SparkSession,
+    capsys: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    kind: str,
+) -> None:
+    """Four keys; every second row of them passes the filter."""
+    made = spark.range(20_000).selectExpr("id % 4 k", "timestamp_micros(id * 1000) ts", "id x")
+    made.repartitionByRange(3, "ts").write.format(kind).save(str(tmp_path / "rows"))
+    df = spark.read.schema(made.schema).format(kind).load(str(tmp_path / "rows"))
+    own = df.where("x % 4 < 2").withColumn("name", F.concat(F.lit("key "), "k"))
+    assert known_of(df, capsys) == {}
+    monkeypatch.setattr(sampling_of_frames, "LEAST_ROWS", 1000)
+    found = [known_of(df, capsys), known_of(own, capsys, "name"), known_of(own.union(own), capsys)]
+    assert [known["keys"] for known in found] == [4, 2, 2]
+    assert [known["skew"] for known in found] == [
+        pytest.approx(s, rel=0.1) for s in (1 / 4, 1 / 2, 1 / 2)
+    ]
+    rows = [pytest.approx(n, rel=0.1) for n in (20_000, 10_000, 20_000)]
+    rates = [pytest.approx(n, rel=0.5) for n in (1000, 500, 1000)]
+    assert [known["rows"] for known in found] == rows
+    assert [known["rate"] for known in found] == rates
+
+
+@pytest.mark.usefixtures("in_any_time")
+def test_what_would_have_to_be_computed_is_not_sampled(
+    spark: SparkSession, capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = spark.range(2000).selectExpr("id % 4 k", "timestamp_micros(id) ts", "id x")
+    made.write.csv(str(tmp_path / "rows"))
+    df = spark.read.schema(made.schema).csv(str(tmp_path / "rows"))
+    monkeypatch.setattr(sampling_of_frames, "LEAST_ROWS", 100)
+    assert known_of(df, capsys)["keys"] == 4
+    own = F.udf(lambda k: k, "bigint")
+    computed = {
+        "a function of the user's": df.withColumn("k", own("k")),
+        "a filter by one": df.where(own("k") > 1),
+        "a join": df.join(spark.range(4), df.k == F.col("id")),
+        "groups": df.groupBy("k", "ts").agg(F.sum("x").alias("x")),
+        "an order": df.orderBy("x"),
+        "a query within": df.where("x > (select avg(id) from range(4))"),
+        "another query": df.where("k in (select id from range(4))"),
+        "a method by its name": df.where("reflect('java.lang.Math', 'abs', cast(k as int)) > '1'"),
+        "more rows": df.withColumn("k", F.explode(F.array("k", "x"))),
+        "rows of many lines": spark.read.schema(made.schema)
+        .option("multiLine", "true")
+        .csv(str(tmp_path / "rows")),
+    }
+    found = {name: known_of(rows, capsys) for name, rows in computed.items()}
+    assert [name for name, known in found.items() if known] == []
+
+
+@pytest.mark.usefixtures("in_any_time")
+def test_filters_and_columns_that_tasks_compute_are_part_of_a_sample(
+    spark: SparkSession, capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = spark.range(20_000).selectExpr("id % 4 k", "id", "id x")
+    made.repartitionByRange(3, "id").sortWithinPartitions("id").write.parquet(
+        str(tmp_path / "rows")
+    )
+    df = spark.read.parquet(str(tmp_path / "rows")).where("k < 2")
+    df = df.withColumn("ts", F.timestamp_millis("id")).withColumn("key", F.col("k") + 7)
+    monkeypatch.setattr(sampling, "LEAST_BYTES", 0)
+    windows = wr.stream(df).key_by("key").event_time("ts").window(wr.CountWindow(10))
+    known = decided(windows.agg(middle=wf.median("x")), capsys)
+    assert "PyArrow" in known["reads"]
+    statistics = known["statistics"]
+    assert (statistics["keys"], statistics["skew"]) == (2, 0.5)
+    assert statistics["rows"] == pytest.approx(10_000, rel=0.05)
+    assert statistics["rate"] == pytest.approx(500, rel=0.1)
 
 
 @pytest.mark.parametrize("is_on", ["true", "false"])

@@ -105,6 +105,9 @@ def test_nothing_depends_on_workers_kept_in_memory(spark: SparkSession, tmp_path
     [
         (wr.CountWindow(20, 6), wr.WinFarm(2, wr.PaneFarm(1, 2))),
         (wr.TimeWindow("30 ms", "10 ms"), wr.WinMapReduce(2, 2)),
+        (wr.CountWindow(20, 6), wr.KeyFarm(1, hot_keys=["a"], hot=wr.PaneFarm(1, 1))),
+        (wr.TimeWindow("30 ms", "10 ms"), wr.PaneFarm(2, 1, workers="agnostic")),
+        (wr.SessionWindow("1 ms"), wr.KeyFarm(2, hot_keys=["b"], hot=wr.WinMapReduce(2, 1))),
     ],
     ids=str,
 )

@@ -9,7 +9,7 @@ from windrow.engine.columns.ddl import parse_schema
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.window_query import CONTROL_COLUMNS, WindowQuery
 from windrow.patterns import KeyFarm, Pattern
-from windrow.patterns.windows import hot_keys_of
+from windrow.patterns.hot_keys import hot_keys_of
 
 
 def check_columns(query: WindowQuery) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from windrow.core.computation import Aggregation
 from windrow.core.errors import WindrowError
 from windrow.core.watermark import BEGINNING, END_OF_STREAM, final_watermark
 from windrow.engine.columns.arrays import to_microseconds
@@ -21,7 +20,6 @@ from windrow.engine.stages.runner import StageRunner
 from windrow.engine.stages.traffic import Traffic, in_order
 from windrow.engine.threads import Threads
 from windrow.engine.window_query import WindowQuery
-from windrow.functions.columnar import Columnar
 
 DROPPED = b"windrow.dropped"
 """Result metadata: how many rows were dropped because of a null or because they came too late."""
@@ -101,19 +99,11 @@ def collect(
     as well, unless they call functions of the user.
     """
     with Threads(threads) as shared:
-        runner = WindowRunner(query, stages, shared if runs_in_threads(query) else None)
+        runner = WindowRunner(query, stages, shared if query.runs_kernels else None)
         tasks = (partial(_prepared, runner, step) for step in steps)
         results = list(_results(runner, shared.ahead(tasks)))
     output = query.output_schema({k: schema.field(k).type for k in query.keys})
     return _gathered(query, results, output, ordered, runner.dropped)
-
-
-def runs_in_threads(query: WindowQuery) -> bool:
-    """Whether workers may run at the same time: no function of the user's is called by two."""
-    computation = query.computation
-    return isinstance(computation, Aggregation) and all(
-        isinstance(function, Columnar) for function in computation.functions.values()
-    )
 
 
 def _prepared(runner: WindowRunner, step: Unread) -> Prepared:

@@ -14,6 +14,7 @@ from windrow.core.errors import WindrowError
 from windrow.core.models import Axis, WindowModel
 from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.ddl import parse_schema, parse_type
+from windrow.functions.columnar import Columnar
 
 OpenWindows = Literal["emit", "drop"]
 """Whether windows still open at the end of bounded input are emitted or dropped."""
@@ -43,6 +44,14 @@ class WindowQuery:
     """What the user knows about the rows and the function. It never changes the results."""
     prefers_native: bool = False
     """Whether Spark's own aggregation was measured to be faster where it can compute the query."""
+
+    @property
+    def runs_kernels(self) -> bool:
+        """Whether functions are computed over many windows at once: no user's is called."""
+        computation = self.computation
+        return isinstance(computation, Aggregation) and all(
+            isinstance(function, Columnar) for function in computation.functions.values()
+        )
 
     def result_schema(self) -> pa.Schema:
         """The names and types of the result columns, without key and window columns."""

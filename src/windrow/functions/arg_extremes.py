@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.core.aggregate import Aggregate, Commutative, Idempotent
+from windrow.core.aggregate import Commutative, Idempotent
 from windrow.core.calls import checks_call
-from windrow.functions.columnar import Columnar, Int64s, Kept, Values, skip_nulls, take
+from windrow.functions.columnar import Columnar, Int64s, Kept, Values, take
+from windrow.functions.extreme_positions import best_positions, extreme_positions
 from windrow.functions.ordering import are_less, is_less
-from windrow.functions.ranges import Partials, combine_ranges
 from windrow.functions.types import require_orderable
 
 Candidate = tuple[Any, ...]
 """``(by, position, value)`` of the best row; empty while every ``by`` has been null."""
 
 
-def best_positions(
-    function: Aggregate[Any, Any, Any],
-    by: Values,
-    lo: Int64s,
-    hi: Int64s,
-    are_better: Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]],
-) -> tuple[Int64s, NDArray[np.bool_]]:
-    """The position of the best value of each range, the oldest among equals, if it has any."""
-
-    def combine(older: Partials, newer: Partials) -> Partials:
-        wins = are_better(newer[0], older[0])
-        return tuple(np.where(wins, new, old) for old, new in zip(older, newer, strict=True))
-
-    (ranked, at), lo, hi = skip_nulls([by, Values(np.arange(len(by)))], lo, hi)
-    _, best = combine_ranges(function, (ranked, at), lo, hi, combine, (0, 0))
-    return best, lo < hi
-
-
 class _ArgExtreme(Commutative[Any, Candidate, Any], Idempotent[Any, Candidate, Any], Columnar):
     function: str
+    operation: ClassVar[Literal["min", "max"]]
     takes_position = True
     skips_nulls = False
     returns_values_of = 0
@@ -73,7 +56,7 @@ class _ArgExtreme(Commutative[Any, Candidate, Any], Idempotent[Any, Candidate, A
         return take(chosen.values, best, valid)
 
     def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
-        best, found = best_positions(self, columns[1], lo, hi, self._are_better)
+        best, found = extreme_positions(self, columns[1], lo, hi, self.operation)
         return best[found], found.astype(np.int64)
 
     @abstractmethod
@@ -89,6 +72,7 @@ class ArgMin(_ArgExtreme):
     """The value of the row with the least ``by``."""
 
     function = "arg_min"
+    operation = "min"
 
     def _is_better(self, a: Any, b: Any) -> bool:
         return is_less(a, b)
@@ -101,6 +85,7 @@ class ArgMax(_ArgExtreme):
     """The value of the row with the greatest ``by``."""
 
     function = "arg_max"
+    operation = "max"
 
     def _is_better(self, a: Any, b: Any) -> bool:
         return is_less(b, a)

@@ -92,7 +92,8 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
         from windrow.kernels.skyline_ranges import skyline_ranges
 
         larger = np.flatnonzero(self.maximise).tolist()
-        if int((hi - lo).sum()) > _OVERLAP * len(points):
+        n = int((hi - lo).sum())
+        if n > _OVERLAP * len(points) or n <= _SHORT * len(lo):
             return skyline_ranges(points, lo, hi, larger)
         parts = [a + skyline(points[a:b], larger) for a, b in zip(lo, hi, strict=True)]
         members = np.concatenate([np.zeros(0, np.int64), *parts])
@@ -115,6 +116,8 @@ class Skyline(Commutative[Any, Front, list[dict[str, float]]], Columnar):
 
 _OVERLAP = 4
 """If a tuple is in more windows than this on average, pruning across windows pays off."""
+_SHORT = 256
+"""If ranges have fewer tuples than this on average, sorting each by itself does not."""
 
 
 def _dominates(a: Point, b: Point) -> bool:

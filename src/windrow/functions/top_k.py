@@ -65,9 +65,18 @@ class TopK(Commutative[Any, Ranked, list[Any]], Columnar):
         return Values.of_objects([values[low:high] for low, high in bounds])
 
     def kept(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Kept:
+        if self.k <= _FEW and int((hi - lo).sum()) <= len(columns[-1]):
+            return self._kept_of_panes(columns[-1], lo, hi)
         best, counts = self._best(columns[-1], lo, hi)
         of_range = np.repeat(np.arange(len(counts)), counts)
         return best[np.lexsort((best, of_range))], counts
+
+    def _kept_of_panes(self, by: Values, lo: Int64s, hi: Int64s) -> Kept:
+        """The same for ranges that do not overlap, without sorting all tuples."""
+        from windrow.kernels.best_of_ranges import greatest_of_ranges
+
+        (ranks, at), lo, hi = skip_nulls([by, Values(np.arange(len(by)))], lo, hi)
+        return at[greatest_of_ranges(ranks, lo, hi, self.k)], np.minimum(hi - lo, self.k)
 
     def _best(self, by: Values, lo: Int64s, hi: Int64s) -> Kept:
         """The positions of the best of each range, the best first."""
@@ -76,6 +85,10 @@ class TopK(Commutative[Any, Ranked, list[Any]], Columnar):
         (ranks, at), lo, hi = skip_nulls([by, Values(np.arange(len(by)))], lo, hi)
         places, by_place = _place(ranks)
         return at[by_place[least_of_ranges(places, lo, hi, self.k)]], np.minimum(hi - lo, self.k)
+
+
+_FEW = 64
+"""So many of the best are found by insertion."""
 
 
 def _place(ranks: NDArray[Any]) -> tuple[Int64s, Int64s]:

@@ -55,6 +55,10 @@ class Var(Commutative[Any, Moments, float | None], Mergeable):
     def lift_ranges(self, columns: Sequence[Values], lo: Int64s, hi: Int64s) -> Partials:
         (values,), lo, hi = skip_nulls(columns, lo, hi)
         floats = values.astype(np.float64)
+        if int((hi - lo).sum()) <= len(floats):
+            from windrow.kernels.moments import moments_of_ranges
+
+            return moments_of_ranges(floats, lo, hi)
         with np.errstate(invalid="ignore"):
             lifted = np.ones(len(floats)), floats, np.zeros(len(floats)), floats - floats
         return self.merge_ranges(lifted, lo, hi)

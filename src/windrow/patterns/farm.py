@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from windrow.engine.columns.hot_keys import HotKeys
+from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.windower import Share
+
+_SHARED = 4
+"""Windows that one worker computes in a row, per window that a tuple is in."""
+
+
+def in_a_row(query: WindowQuery, batch: int) -> int:
+    """How many consecutive windows of a bounded query go to one worker of a window farm.
+
+    What kernels take depends on tuples more than on windows, so runs of windows save more than they
+    cost in balance: few tuples are sent to several workers. Functions of users are called once per
+    window. Theirs are dealt one by one, or as many at once as a user says.
+    """
+    if batch > 1 or not query.runs_kernels or not query.model.shares_tuples:
+        return batch
+    expected = query.model.expected_rows(1.0)
+    if expected is None:
+        return batch
+    rows, apart = expected
+    return max(1, math.ceil(_SHARED * rows / apart))
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,26 @@ from typing import TypeAlias
 
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.workers.chain import Chained
-from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
+from windrow.patterns.tree import (
+    KeyFarm,
+    PaneFarm,
+    Pattern,
+    WinFarm,
+    WinMapReduce,
+    WinSeq,
+    splits_windows,
+)
 
 _Is: TypeAlias = Callable[[Node], bool]
 
 
 def group(pattern: Pattern, nodes: list[Node]) -> Stages:
-    """The nodes as stages, after the inner pattern's level and then the pattern's own."""
+    """The nodes as stages, after the inner pattern's level and then the pattern's own.
+
+    If hot keys are split into panes or parts, the stages are those of the pattern that does so.
+    """
+    if isinstance(pattern, KeyFarm) and pattern.hot is not None and not splits_windows(pattern.hot):
+        pattern = pattern.hot
     inner = pattern.inner if isinstance(pattern, KeyFarm | WinFarm) else pattern
     is_farm = inner is not pattern
     level = inner.level if isinstance(inner, PaneFarm | WinMapReduce) else 0
@@ -44,7 +57,7 @@ def group(pattern: Pattern, nodes: list[Node]) -> Stages:
     is_shared = isinstance(pattern, WinFarm) or (isinstance(pattern, KeyFarm) and pattern.hot)
     is_single = isinstance(inner, WinSeq) and not is_shared
     first = nodes[0]
-    is_reduced = isinstance(first, Emitter) and first.route.reduces
+    is_reduced = isinstance(first, Emitter) and first.route.gives_partials
     return Stages(tuple(groups), numbers_tuples=not (is_single or is_reduced))
 
 

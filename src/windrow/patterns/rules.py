@@ -10,9 +10,10 @@ from windrow.patterns.tree import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapRed
 
 def check_pattern(pattern: Pattern, model: WindowModel, computation: Computation) -> None:
     """Raise unless ``pattern`` computes this function on this window model correctly."""
-    farm = pattern.hot if isinstance(pattern, KeyFarm) else pattern
-    if isinstance(farm, WinFarm) and farm.workers == "active":
-        _check_active(farm, model)
+    if isinstance(pattern, KeyFarm) and pattern.hot is not None:
+        pattern = pattern.hot
+    if isinstance(pattern, WinFarm) and pattern.workers == "active":
+        _check_active(pattern, model)
     inner = pattern.inner if isinstance(pattern, KeyFarm | WinFarm) else pattern
     if isinstance(inner, PaneFarm | WinMapReduce):
         _check_decomposable(inner, computation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeGuard, get_args
 
 from windrow.core.calls import checks_construction
 from windrow.core.checks import one_of, positive_count, positive_workers, whole
@@ -39,16 +39,22 @@ _ALONE = WinSeq()
 @checks_construction
 @dataclass(frozen=True, repr=False)
 class PaneFarm(Pattern):
-    """``plq`` workers compute panes of gcd(length, slide), ``wlq`` workers windows over panes."""
+    """``plq`` workers compute panes of gcd(length, slide), ``wlq`` workers windows over panes.
+
+    Active workers are sent the rows of their panes, which are theirs in turn. Agnostic workers are
+    sent whole panes, or so many small tasks stand for them that free cores take the next ones.
+    """
 
     plq: int
     wlq: int
     level: Level = field(default=2, kw_only=True)
+    workers: Workers = field(default="active", kw_only=True)
 
     def __post_init__(self) -> None:
         _check_degree(self, "plq")
         _check_degree(self, "wlq")
         _check_level(self, self.level)
+        one_of(self.workers, get_args(Workers), "PaneFarm workers")
 
 
 @checks_construction
@@ -69,18 +75,19 @@ class WinMapReduce(Pattern):
 @checks_construction
 @dataclass(frozen=True, repr=False)
 class KeyFarm(Pattern):
-    """Each key belongs to one of ``n`` workers; only ``hot_keys`` are split between windows.
+    """Each key belongs to one of ``n`` workers; only ``hot_keys`` are split.
 
     A hot key is a value of the key column or, with several key columns, a tuple of values. ``hot``
-    says who computes the windows of hot keys: executors, by default n of them, or the workers of
-    this farm with ``hot=WinFarm(n)``.
+    says what it is split into, and who computes that. Windows are computed by executors, by default
+    n of them, or by the workers of this farm with ``hot=WinFarm(n)``. Panes and parts of windows
+    are computed by a ``PaneFarm`` or a ``WinMapReduce`` beside the n workers.
     """
 
     n: int
     inner: Pattern = _ALONE
     level: Level = field(default=2, kw_only=True)
     hot_keys: Collection[Any] = field(default=(), kw_only=True, hash=False)
-    hot: WinFarm | None = field(default=None, kw_only=True)
+    hot: Pattern | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _check_degree(self, "n")
@@ -123,6 +130,11 @@ class WinFarm(Pattern):
             )
 
 
+def splits_windows(hot: Pattern) -> TypeGuard[WinFarm]:
+    """Whether hot keys are split between windows, not into panes or parts."""
+    return isinstance(hot, WinFarm) and isinstance(hot.inner, WinSeq)
+
+
 def _arguments(pattern: Any) -> Iterator[str]:
     """What a call must name: the degrees, and what is not as it is by default."""
     for parameter in fields(pattern):
@@ -155,16 +167,23 @@ def _check_hot(pattern: KeyFarm, hot: object) -> None:
     if not pattern.hot_keys:
         hint = 'for example hot_keys=["ACME"].'
         raise WindrowError("KeyFarm hot needs hot_keys", received("hot", hot), hint)
-    if not isinstance(hot, WinFarm) or not isinstance(hot.inner, WinSeq):
+    if not isinstance(hot, PaneFarm | WinMapReduce | WinFarm):
         hint = f'for example hot=wr.WinFarm({pattern.n}, workers="agnostic").'
-        raise WindrowError("KeyFarm hot must be a WinFarm of WinSeq", received("hot", hot), hint)
+        rule = "KeyFarm hot must be a WinFarm, a PaneFarm or a WinMapReduce"
+        raise WindrowError(rule, received("hot", hot), hint)
+    if isinstance(hot, WinFarm) and hot.workers == "active" and not splits_windows(hot):
+        raise WindrowError(
+            "active workers of hot keys are those of the KeyFarm, which nest no pattern",
+            received("hot", hot),
+            f"use hot={hot.inner!r}.",
+        )
     if not isinstance(pattern.inner, WinSeq):
         raise WindrowError(
             "hot keys are split by a KeyFarm of WinSeq",
             f"inner={pattern.inner!r}",
             f"leave out hot_keys, or use KeyFarm({pattern.n}, hot_keys=...).",
         )
-    if hot.workers == "active" and hot.n != pattern.n:
+    if isinstance(hot, WinFarm) and hot.workers == "active" and hot.n != pattern.n:
         raise WindrowError(
             "active workers of hot keys are those of the KeyFarm, so there are as many",
             f"KeyFarm of {pattern.n}, hot={hot!r}",

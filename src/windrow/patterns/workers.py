@@ -16,6 +16,7 @@ from windrow.core.computation import Aggregation, Decompose
 from windrow.core.models import Axis, Context, WindowModel
 from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
 from windrow.engine.columns.hot_keys import HotKeys
+from windrow.engine.evaluate.decisive import DecisiveTuples
 from windrow.engine.evaluate.evaluators import MergedPieces, PiecesOfWindows, WindowsOfPieces
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.rounds import whole_windows
@@ -25,7 +26,7 @@ from windrow.engine.windows.windower import Share
 from windrow.engine.workers.agnostic import Executor, HotWindower, WindowerWorker
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.mapper import Mapper
-from windrow.engine.workers.paned import PaneLevelWorker, WindowLevelWorker
+from windrow.engine.workers.paned import PaneLevelWorker, PaneWindower, WindowLevelWorker
 from windrow.engine.workers.paned_win_seq import PanedWinSeq
 from windrow.engine.workers.reduced import PaneMapper, PaneMerger, PieceWindower, ReducedWinSeq
 from windrow.engine.workers.win_seq import WinSeqWorker
@@ -134,6 +135,22 @@ def pane_level(
     return PaneLevelWorker(query, geometry, evaluator, columns, outer, panes, instance)
 
 
+def pane_windower(
+    query: WindowQuery,
+    geometry: Geometry,
+    panes: FarmPanes,
+    share_of: ShareOf,
+    most: int,
+    index: int,
+) -> Worker:
+    columns = kept_columns(query, are_pieces=True)
+    return PaneWindower(query, geometry, columns, share_of(index), panes, index, most)
+
+
+def pane_executor(query: WindowQuery, index: int) -> Worker:
+    return Executor(query, PiecesOfWindows(query, _order(query)))
+
+
 def pane_mapper(
     query: WindowQuery,
     geometry: Geometry,
@@ -230,6 +247,17 @@ def needs_all_rows(query: WindowQuery) -> bool:
         return False
     rows = PartialColumns(query).rows
     return rows is not None and not rows.are_few
+
+
+def sends_rows(query: WindowQuery, *, is_stream: bool) -> bool:
+    """Whether workers of whole windows are sent rows, as parts of windows would send no fewer.
+
+    Of bounded rows, emitters, rankers and windowers choose those that pieces of overlapping windows
+    would send.
+    """
+    if needs_all_rows(query) or is_stream:
+        return needs_all_rows(query)
+    return query.model.shares_tuples and DecisiveTuples.of(query) is not None
 
 
 def can_keep_panes(query: WindowQuery) -> bool:

@@ -18,6 +18,7 @@ from windrow.functions.columnar import Columnar
 from windrow.patterns import KeyFarm, PaneFarm, Pattern, WinFarm, WinMapReduce, WinSeq
 from windrow.patterns.workers import can_keep_panes, is_told_by_time, needs_all_rows
 from windrow.planner.constants import Constants
+from windrow.planner.cost import multicast
 from windrow.planner.load import load_of
 from windrow.planner.plans import Native, Plan, Resources, plans_for
 from windrow.planner.predict import Prediction, predict
@@ -26,6 +27,8 @@ WORTH_A_CHANGE = 1.1
 """How many times faster a prediction must be to replace what the rules choose."""
 ABOUT_EQUAL = 1.05
 """Predictions that differ by less are taken to be equal."""
+_FEW_COPIES = 4.0
+"""To how many workers rows are sent for a function of the user's, if nothing is known of them."""
 STREAM_CORES = 4
 """For how many cores the plan of a stream is predicted, whatever runs it.
 
@@ -52,10 +55,11 @@ def choose(query: WindowQuery, resources: Resources, statistics: Statistics = UN
 
     Hints come before the statistics, which add to them.
     """
-    usual = by_rules(query, resources)
+    known = query.hints.or_else(statistics)
+    usual = by_rules(query, resources, known)
     if query.prefers_native and resources.native:
         return Choice(usual.pattern, "measured to be the fastest", resources.native)
-    if not can_predict(query.hints.or_else(statistics)):
+    if not can_predict(known):
         return usual
     predictions = weigh(query, resources, statistics)
     best = predictions[0]
@@ -102,7 +106,7 @@ def _weigh(
 ) -> list[Prediction]:
     known = query.hints.or_else(statistics)
     load = load_of(query, known, resources.constants, is_stream=resources.is_stream)
-    usual = by_rules(query, resources).plan
+    usual = by_rules(query, resources, known).plan
     native = [Plan(usual.pattern, resources.native)] if resources.native else []
     plans = dict.fromkeys([given or usual, usual, *native, *plans_for(query, resources, load)])
     predictions = [predict(query, plan, load, resources) for plan in plans]
@@ -115,22 +119,30 @@ def _weigh(
     return [chosen, *sorted(others, key=lambda p: p.seconds)]
 
 
-def by_rules(query: WindowQuery, resources: Resources) -> Choice:
-    """What is chosen if nothing is known about the rows."""
+def by_rules(query: WindowQuery, resources: Resources, statistics: Statistics = UNKNOWN) -> Choice:
+    """What is chosen if nothing is known about the rows, or if no other plan is clearly faster."""
     if resources.is_stream and not query.keys and not _has_small_partials(query):
         why = "no keys, and the function needs whole windows: executors without state compute them"
         return Choice(WinFarm(resources.cores, workers="agnostic"), why)
-    pattern, why = _pattern_by_rules(query, resources.workers, is_stream=resources.is_stream)
-    # Rows that tasks read themselves are in Python already.
-    return Choice(pattern, why, None if resources.reads_files else resources.native)
+    n = resources.workers
+    is_unknown = not (resources.is_stream or can_predict(statistics))
+    if n > 1 and query.keys and is_unknown and _is_worth_copies(query, n):
+        pattern: Pattern = WinFarm(n)
+        why = "any key may be frequent, and workers share the windows of each of them"
+    else:
+        pattern, why = _pattern_by_rules(query, n, is_stream=resources.is_stream)
+    # Rows that tasks read themselves are in Python already. Where a function needs all values,
+    # Spark keeps them in objects, group by group, which takes longer than the kernels.
+    in_python = resources.reads_files or needs_all_rows(query)
+    return Choice(pattern, why, None if in_python else resources.native)
 
 
 def _pattern_by_rules(query: WindowQuery, n: int, *, is_stream: bool) -> tuple[Pattern, str]:
     if n == 1:
         return WinSeq(), "there is one core"
+    model = query.model
     if query.keys:
         return KeyFarm(n), "there are keys, which are independent of each other"
-    model = query.model
     if can_keep_panes(query) and is_told_by_time(model):
         why = "no keys: rows become partials of panes as they come, and workers share the windows"
         return WinFarm(n), why
@@ -148,6 +160,19 @@ def _pattern_by_rules(query: WindowQuery, n: int, *, is_stream: bool) -> tuple[P
         return WinFarm(n), why
     why = "no keys, the function needs whole windows, and a windower must determine them"
     return WinFarm(n, workers="agnostic"), why
+
+
+def _is_worth_copies(query: WindowQuery, n: int) -> bool:
+    """Whether to send rows to several workers costs little, beside the function.
+
+    Of two plans, the one is chosen whose time is the better in its worst case. A key farm takes n
+    times as long if nearly all rows have one key; a window farm, at most as long as its copies.
+    """
+    model = query.model
+    if _is_built_in(query) or not is_told_by_time(model):
+        return False
+    rows, rows_apart = model.expected_rows(1.0) or (1.0, 1.0)
+    return multicast(n, rows / rows_apart) <= _FEW_COPIES
 
 
 def _is_built_in(query: WindowQuery) -> bool:

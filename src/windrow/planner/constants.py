@@ -44,13 +44,15 @@ class Constants:
     """A row for a function that needs all rows, such as a median, beside keeping it."""
     native_row: float = 0.03
     """A row that Spark's own aggregation takes in."""
+    native_value: float = 0.9
+    """A row that it takes in for a function that keeps values, such as a median."""
     native_read: float = 0.05
     """A row that Spark's own reader reads from a Parquet file for it."""
     native_group: float = 1.5
     """A group of that aggregation: shuffled, merged and, if it is a pane, handed over."""
     pair: float = 0.004
     """T_on: a pair of rows that a join's predicate is evaluated on."""
-    state: float = 0.2
+    state: float = 0.4
     """A row or a partial that a worker on a stream writes to its state."""
     job: float = 220_000
     """A query over bounded input, whatever its plan: Spark plans it and starts its first tasks."""
@@ -58,7 +60,7 @@ class Constants:
     """A stage of tasks: it is scheduled, and its Python workers are set to work."""
     task: float = 42_000
     """A task of a stage."""
-    batch: float = 300_000
+    batch: float = 260_000
     """A stateful stage in one micro-batch."""
 
 

@@ -9,7 +9,7 @@ from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.stages.nodes import Stages
 from windrow.engine.window_query import WindowQuery
 from windrow.planner.alternatives import as_text, rate_of, rejection
-from windrow.planner.choice import Choice, can_predict, weigh
+from windrow.planner.choice import Choice, by_rules, can_predict, weigh
 from windrow.planner.explain import explain, function_of
 from windrow.planner.plans import Resources
 from windrow.planner.predict import Prediction
@@ -51,10 +51,13 @@ class Decision:
 
         For a stream that is always the same, apart from workers without state.
         """
-        return {
-            cores: weigh(self.query, replace(self.resources, cores=cores), self.sampled)[0]
-            for cores in SCALES
-        }
+        found = {}
+        for cores in SCALES:
+            resources, given = replace(self.resources, cores=cores), None
+            if not can_predict(self.statistics):
+                given = by_rules(self.query, resources).plan
+            found[cores] = weigh(self.query, resources, self.sampled, given)[0]
+        return found
 
     def explain(self) -> str:
         """The window, the computation, the pattern and its stages."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from windrow.engine.in_process import runs_in_threads
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, WinSeq
 from windrow.patterns.workers import can_keep_panes
@@ -25,7 +24,7 @@ def choose_in_process(query: WindowQuery, cores: int, is_small: bool) -> Choice:
         return Choice(WinSeq(), "there are few rows")
     if not query.keys:
         return Choice(WinSeq(), "no keys: one worker computes, others read and prepare rows")
-    if not runs_in_threads(query):
+    if not query.runs_kernels:
         return Choice(WinSeq(), "the function is Python, which one thread at a time can run")
     if can_keep_panes(query) and cores < CORES_FOR_ROUTING:
         return Choice(WinSeq(), "to share the keys would cost few cores more than to compute")

@@ -11,7 +11,7 @@ from windrow.core.statistics import Statistics
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
 from windrow.functions.columnar import Columnar
-from windrow.patterns.workers import can_keep_panes, is_told_by_time, needs_all_rows
+from windrow.patterns.workers import can_keep_panes, is_told_by_time, needs_all_rows, sends_rows
 from windrow.planner.constants import Constants
 from windrow.planner.cost import key_share, multicast, share_of_filled
 
@@ -64,8 +64,8 @@ class Load:
     """Whether workers keep partials of panes instead of rows."""
     reduces_early: bool
     """Whether emitters send partials of panes instead of rows."""
-    needs_all_rows: bool
-    """Whether the partials of pieces are all their rows."""
+    sends_rows: bool
+    """Whether workers of windows are sent rows, as parts of windows would send no fewer."""
     row_bytes: float
     """The memory that a row takes in a worker."""
     partial_bytes: float
@@ -142,7 +142,7 @@ def load_of(
         per_window=per_window,
         keeps_panes=can_keep_panes(query),
         reduces_early=can_keep_panes(query) and is_told_by_time(model),
-        needs_all_rows=needs_all_rows(query),
+        sends_rows=sends_rows(query, is_stream=is_stream),
         row_bytes=_CONTROL + sum(_width(query.types[name]) for name in needed_columns(query)),
         partial_bytes=_CONTROL + _WIDTH * (1 + _functions(query)),
         hot_keys=hot_keys,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -40,7 +40,10 @@ _WINDOWS_PER_BATCH = 8
 """Batches of a window farm hold this many times the windows that overlap."""
 _MOST_PER_BATCH = 65_536
 _BATCHES_EACH = 4
-"""Batches of the most frequent key per worker: of fewer, one worker could get too many."""
+"""Batches, or windows, of the most frequent key per worker: of fewer, one could get too many.
+
+Then its windows are split into panes or parts, too.
+"""
 _FEWER_COPIES = 0.9
 """The share of the copies of rows that are still sent in batches that are worth it."""
 _LEAST_HOT = 0.25
@@ -105,16 +108,23 @@ def _patterns(query: WindowQuery, resources: Resources, load: Load) -> Iterator[
         if size == 1 or resources.is_stream:
             # Over bounded rows, windows are sent in as few batches as there are tasks.
             farms.append(WinFarm(cores, workers="agnostic", batch=size))
-        hot = [key for key, share in load.hot_keys if share * n > _LEAST_HOT]
-        if hot:
-            # All other keys stay with one worker each, so these come before the farms of all keys.
-            yield from (KeyFarm(n, hot_keys=hot, hot=farm) for farm in farms)
+        # All other keys stay with one worker each, so these come before the farms of all keys.
+        yield from _splits(load, n, farms)
+        if size == 1 and load.windows_of_hot_key < _BATCHES_EACH * n:
+            pieces = (kind(n, last) for last in (1, n) for kind in (PaneFarm, WinMapReduce))
+            yield from _splits(load, n, pieces)
         yield from farms
     for last in (1, n):
         yield PaneFarm(n, last)
         yield WinMapReduce(n, last)
     yield PaneFarm(1, n)
     yield from _nested(query, n, is_stream=resources.is_stream)
+
+
+def _splits(load: Load, n: int, patterns: Iterable[Pattern]) -> Iterator[Pattern]:
+    """Key farms that split hot keys by these patterns, if any key is frequent enough."""
+    if hot := [key for key, share in load.hot_keys if share * n > _LEAST_HOT]:
+        yield from (KeyFarm(n, hot_keys=hot, hot=pattern) for pattern in patterns)
 
 
 def _batch(load: Load, n: int) -> int:

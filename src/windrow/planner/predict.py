@@ -8,7 +8,8 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import KeyFarm, Pattern, WinFarm
 from windrow.planner.cost import key_farm_limit, multicast, partition_imbalance
 from windrow.planner.load import BATCH_SECONDS, Load
-from windrow.planner.phases import Phase, Phases
+from windrow.planner.phases.phase import Phase
+from windrow.planner.phases.plan import phases_of
 from windrow.planner.plans import Plan, Resources
 
 
@@ -34,7 +35,7 @@ class Prediction:
 
 def predict(query: WindowQuery, plan: Plan, load: Load, resources: Resources) -> Prediction:
     """How long the plan takes for this load, and what limits it."""
-    phases = Phases(query, load, resources).of(plan)
+    phases = phases_of(query, plan, load, resources)
     times = [phase.time(resources) for phase in phases]
     fixed = 0.0 if resources.is_stream else resources.constants.job
     seconds = (fixed + sum(times)) / 1e6

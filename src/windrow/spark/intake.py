@@ -60,7 +60,12 @@ class Intake:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         spare_modules()
-        arrived, is_first = _first_arrival()
+        return self.messages(batches, *_first_arrival())
+
+    def messages(
+        self, batches: Iterator[pa.RecordBatch], arrived: int, is_first: bool
+    ) -> Iterator[pa.RecordBatch]:
+        """The packed messages of a partition whose first row has the number ``arrived``."""
         ticks = Ticks()
         for chunk in chunks(batches, self._chunk_size):
             rows = chunk.rename_columns(self.columns)

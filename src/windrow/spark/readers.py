@@ -25,6 +25,7 @@ from pyspark.sql import DataFrame
 from windrow.engine.intake import needed_columns
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
+from windrow.patterns.workers import needs_all_rows
 from windrow.spark import native, native_streams
 from windrow.spark.file_rows import FileRows
 from windrow.spark.plain_scans import plain_scan
@@ -43,9 +44,10 @@ class Reading:
 
 def reading_of(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Reading:
     """How the rows of a window query are read."""
-    is_native = (
-        native_streams.is_native(query, df) if df.isStreaming else native.is_wholly_native(query)
-    )
+    if df.isStreaming:
+        is_native = native_streams.is_native(query, df)
+    else:
+        is_native = native.is_wholly_native(query) and not needs_all_rows(query)
     if pattern is None and is_native:
         return by_spark(df, "its own aggregation takes the rows")
     return scan_of(df, needed_columns(query), query.time)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pyspark
-from pyspark.util import is_remote_only
 
 from windrow.core.errors import WindrowError
 
@@ -34,6 +33,10 @@ def check_pyspark() -> None:
 
 def has_spark() -> bool:
     """Whether the installed PySpark brings Spark, and is no mere client of Spark Connect."""
+    if not is_new_enough(pyspark.__version__):
+        return True
+    from pyspark.util import is_remote_only  # which older releases lack
+
     return not is_remote_only()
 
 

@@ -89,7 +89,13 @@ def test_a_query_is_described_as_data() -> None:
         "pattern": {
             "pattern": "WinFarm",
             "n": 3,
-            "inner": {"pattern": "PaneFarm", "plq": 2, "wlq": 1, "level": 2},
+            "inner": {
+                "pattern": "PaneFarm",
+                "plq": 2,
+                "wlq": 1,
+                "workers": "active",
+                "level": 2,
+            },
             "workers": "active",
             "batch": 4,
             "level": 2,
@@ -98,7 +104,12 @@ def test_a_query_is_described_as_data() -> None:
         "rankers": 3,
         "defaults": {
             "window": {"slide": None},
-            "pattern": {"workers": "active", "batch": 1, "level": 2, "inner": {"level": 2}},
+            "pattern": {
+                "workers": "active",
+                "batch": 1,
+                "level": 2,
+                "inner": {"workers": "active", "level": 2},
+            },
         },
     }
 
@@ -313,6 +324,29 @@ def test_hot_keys_are_part_of_the_identity_where_they_partition_state() -> None:
     # The windowers of agnostic workers hold all state, by key.
     refuse_mismatch(split("a", workers="agnostic"), split("b", workers="agnostic"))
     assert differences(split("a"), split("a", workers="agnostic"))
+
+
+def test_hot_keys_are_part_of_the_identity_if_they_are_split_into_panes_or_parts() -> None:
+    pieces = {
+        "wr.PaneFarm(2, 1)": wr.PaneFarm(2, 1),
+        "wr.WinMapReduce(2, 1)": wr.WinMapReduce(2, 1),
+        'wr.WinFarm(2, wr.WinMapReduce(2, 1), workers="agnostic")': wr.WinFarm(
+            2, wr.WinMapReduce(2, 1), workers="agnostic"
+        ),
+    }
+    for call, hot in pieces.items():
+        of_a, of_b = (described(summed(), wr.KeyFarm(2, hot_keys=[k], hot=hot)) for k in "ab")
+        assert differences(of_a, of_b) == ['pattern.hot.hot_keys[0]: was "a", is "b"']
+        hint = refused(of_a, described(summed())).hint or ""
+        assert f".using(wr.KeyFarm(2, hot_keys=['a'], hot={call}))" in hint
+    one, other = (
+        described(summed(), wr.KeyFarm(2, hot_keys=["a"], hot=wr.PaneFarm(n, 1))) for n in (2, 3)
+    )
+    assert one["rankers"] == 2
+    assert differences(one, other) == ["pattern.hot.plq: was 2, is 3"]
+    median = source().window(wr.TimeWindow(8)).agg(p=wf.median("y"))
+    parts = wr.KeyFarm(2, hot_keys=["a"], hot=wr.WinMapReduce(2, 1))
+    assert described(median, parts)["partials"] == "rows in REDUCE"
 
 
 def test_the_rankers_of_hot_keys_are_part_of_the_identity() -> None:

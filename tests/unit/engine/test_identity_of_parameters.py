@@ -131,7 +131,10 @@ PATTERNS: list[tuple[type[Pattern], dict[str, tuple[Any, Any]]]] = [
             "level": (0, 2),
         },
     ),
-    (wr.PaneFarm, {"plq": (2, 3), "wlq": (2, 3), "level": (0, 1)}),
+    (
+        wr.PaneFarm,
+        {"plq": (2, 3), "wlq": (2, 3), "level": (0, 1), "workers": ("active", "agnostic")},
+    ),
     (wr.WinMapReduce, {"map": (2, 3), "reduce": (2, 3), "level": (0, 1)}),
 ]
 MAY_CHANGE = ("level", "reduce")

@@ -10,7 +10,8 @@ from windrow import functions as wf
 from windrow.engine.in_process import WindowRunner
 from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.patterns import Pattern
-from windrow.patterns.windows import Place, window_stages
+from windrow.patterns.setting import Place
+from windrow.patterns.windows import window_stages
 
 TABLE = pa.table({"t": np.arange(1000), "x": np.arange(1000.0)})
 

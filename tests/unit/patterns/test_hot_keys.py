@@ -33,12 +33,12 @@ SPLIT2 = f"{HASH2}, of 1 hot key window i of key k to (hash(k) + i) mod 2"
         (lambda: wr.KeyFarm(2, hot=wr.WinFarm(2)), "hot needs hot_keys"),
         (lambda: wr.KeyFarm(2, hot_keys=[1], hot=wr.WinFarm(3)), "so there are as many"),
         (
-            lambda: wr.KeyFarm(2, hot_keys=[1], hot=wr.KeyFarm(2)),  # type: ignore[arg-type]
-            "must be a WinFarm of WinSeq",
+            lambda: wr.KeyFarm(2, hot_keys=[1], hot=wr.KeyFarm(2)),
+            r"must be a WinFarm, a PaneFarm or a WinMapReduce; got hot=KeyFarm\(2\)",
         ),
         (
             lambda: wr.KeyFarm(2, hot_keys=[1], hot=wr.WinFarm(2, wr.PaneFarm(1, 1))),
-            "must be a WinFarm of WinSeq",
+            r"nest no pattern; got hot=WinFarm\(2, .*\nHint: use hot=PaneFarm\(1, 1\)",
         ),
         (lambda: wr.KeyFarm(2, wr.PaneFarm(2, 1), hot_keys=[1]), "split by a KeyFarm of WinSeq"),
     ],

@@ -16,7 +16,8 @@ from windrow.core import Aggregate, WindowModel
 from windrow.engine.stages.routes import InTurn
 from windrow.engine.windows.batch import WindowBatch
 from windrow.patterns import Pattern
-from windrow.patterns.windows import Place, window_stages
+from windrow.patterns.setting import Place
+from windrow.patterns.windows import window_stages
 
 TIME = wr.TimeWindow(10, 5)
 COUNT = wr.CountWindow(10, 5)

@@ -18,7 +18,8 @@ from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.paned_win_seq import PanedWinSeq
 from windrow.engine.workers.reduced import PaneMapper, PaneMerger
 from windrow.patterns import Pattern
-from windrow.patterns.windows import Place, window_stages
+from windrow.patterns.setting import Place
+from windrow.patterns.windows import window_stages
 
 TIME, COUNT = wr.TimeWindow(10, 4), wr.CountWindow(10, 4)
 WINDOWS3 = "emit window i of key k to (hash(k) + i) mod 3"

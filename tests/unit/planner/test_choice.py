@@ -10,6 +10,7 @@ import pytest
 import windrow as wr
 from windrow import functions as wf
 from windrow.core import WindowModel
+from windrow.core.statistics import Statistics
 from windrow.engine.window_query import WindowQuery
 from windrow.patterns import Pattern
 from windrow.planner.choice import Choice, choose
@@ -83,8 +84,12 @@ def on_a_stream(query: WindowQuery, cores: int) -> Choice:
 @pytest.mark.parametrize("compute", [pieces, rows, whole, ordered])
 @pytest.mark.parametrize("model", [SLIDING, COUNTED, SESSIONS, TRIGGERED], ids=str)
 class TestAnyModelAndFunction:
-    def test_keys_are_farmed(self, model: WindowModel, compute: Any) -> None:
-        assert on_cores(query_of(model, compute, "k"), 4).pattern == wr.KeyFarm(4)
+    def test_keys_are_farmed_or_the_windows_of_each_of_them(
+        self, model: WindowModel, compute: Any
+    ) -> None:
+        is_farmed = compute in (whole, ordered) and model == SLIDING
+        expected = wr.WinFarm(4, level=2) if is_farmed else wr.KeyFarm(4)
+        assert on_cores(query_of(model, compute, "k"), 4).pattern == expected
 
     def test_one_core_needs_no_parallel_pattern(self, model: WindowModel, compute: Any) -> None:
         for keys in ([], ["k"]):
@@ -103,6 +108,26 @@ class TestAnyModelAndFunction:
         for choice in (on_cores(query.window_query(), 3), on_a_stream(query.window_query(), 3)):
             assert choice.why
             query.using(choice.pattern)
+
+
+def test_windows_of_each_key_are_farmed_unless_that_sends_too_many_copies() -> None:
+    """A function of the user's may be expensive, and any key may have nearly all rows."""
+    long = wr.TimeWindow(100, 5)
+    assert on_cores(query_of(TUMBLING, own, "k"), 64).pattern == wr.WinFarm(64)
+    assert on_cores(query_of(long, whole, "k"), 4).pattern == wr.WinFarm(4)
+    assert on_cores(query_of(long, whole, "k"), 16).pattern == wr.KeyFarm(16)
+    told = query_of(TUMBLING, whole, "k")
+    equal_keys = Statistics(keys=1000, skew=0.001)
+    assert choose(told, Resources(4), equal_keys).pattern == wr.KeyFarm(4)
+
+
+def test_spark_takes_functions_by_rule_unless_it_keeps_their_values() -> None:
+    spark = Resources(2, native="windows")
+    assert choose(query_of(TUMBLING, pieces, "k"), spark).native == "windows"
+    assert choose(query_of(TUMBLING, rows, "k"), spark).native is None
+    known = Statistics(keys=100_000, rate=1e6, rows=2_000_000)
+    assert choose(query_of(wr.TimeWindow("1 s"), rows, "k"), spark, known).native is None
+    assert choose(query_of(wr.TimeWindow("1 s"), pieces, "k"), spark, known).native == "windows"
 
 
 @pytest.mark.parametrize(

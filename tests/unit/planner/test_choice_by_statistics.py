@@ -16,7 +16,7 @@ from windrow.patterns import WinFarm
 from windrow.planner.choice import choose, weigh
 from windrow.planner.constants import Constants
 from windrow.planner.load import load_of
-from windrow.planner.plans import Plan, Resources
+from windrow.planner.plans import STREAM_WORKERS, Plan, Resources, plans_for
 from windrow.planner.predict import Prediction
 
 TABLE = pa.table({"k": ["a"], "t": [1], "x": [1.0]})
@@ -253,3 +253,23 @@ def test_the_plan_of_a_stream_does_not_depend_on_what_a_machine_has_measured() -
     measured = Resources(8, is_stream=True, constants=Constants(call=1000.0, task=1e6))
     query = whole(SLIDING).hint(keys=3, skew=0.9)
     assert chosen(query, measured) == chosen(query, Resources(1, is_stream=True))
+
+
+@pytest.mark.parametrize("cores", [2, 4, 16])
+def test_nested_plans_of_streams_have_as_many_workers_as_share_the_state(cores: int) -> None:
+    """They would cost a batch more partitions; bounded input may have twice as many tasks."""
+    query = SLIDING.agg(top=wf.top_k("x", 2)).hint(keys=1000, skew=0.5, rate=1e6).window_query()
+
+    def nested(on: Resources) -> list[tuple[int, int]]:
+        """The first workers of all instances, and how many each has behind them."""
+        load = load_of(query, query.hints, on.constants, is_stream=on.is_stream)
+        found: list[Any] = [plan.pattern for plan in plans_for(query, on, load)]
+        inner = [(p.n, p.inner) for p in found if isinstance(p, wr.KeyFarm | wr.WinFarm)]
+        panes = [(n, i.plq, i.wlq) for n, i in inner if isinstance(i, wr.PaneFarm)]
+        parts = [(n, i.map, i.reduce) for n, i in inner if isinstance(i, wr.WinMapReduce)]
+        return [(n * first, last) for n, first, last in panes + parts]
+
+    assert set(nested(Resources(cores, is_stream=True))) == {(STREAM_WORKERS, 1)}
+    bounded = nested(Resources(cores))
+    assert {workers for workers, _ in bounded} == ({cores, 2 * cores} if cores > 2 else {4})
+    assert any(last > 1 for _, last in bounded)

@@ -173,3 +173,20 @@ def test_windows_of_a_batch_send_the_rows_they_share_once(
     windows = [set(range(i * apart, i * apart + rows)) for i in range(batch)]
     sent = len(set.union(*windows))
     assert cost.rows_sent_per_window(rows, apart, batch) == pytest.approx(sent / batch)
+
+
+@pytest.mark.parametrize(("n", "share", "partitions"), [(8, 0.3, 4), (8, 0.125, 2), (12, 0.5, 5)])
+def test_the_busiest_worker_shares_its_partition_with_its_neighbours(
+    n: int, share: float, partitions: int
+) -> None:
+    """Other workers have equal shares of the rest, and every partition has as many of them."""
+    workers = [share, *[(1 - share) / (n - 1)] * (n - 1)]
+    width = -(-n // partitions)
+    held = [sum(workers[at : at + width]) for at in range(0, n, width)]
+    found = cost.share_of_partition(n, share, partitions)
+    assert found == pytest.approx(held[0]) == pytest.approx(max(held))
+
+
+def test_a_worker_with_a_partition_of_its_own_keeps_its_share() -> None:
+    assert cost.share_of_partition(4, 0.4, 4) == 0.4
+    assert cost.share_of_partition(2, 0.9, 8) == 0.9

@@ -85,7 +85,7 @@ def test_held_rows_take_as_much_memory_as_their_columns() -> None:
 def test_without_statistics_the_tree_says_that_rules_choose() -> None:
     text = decide(WHOLE).explain_cost()
     assert "rules choose, and predictions assume ordinary rows; see hint()" in text
-    assert "─ * KeyFarm(2)\n" in text
+    assert "─ * WinFarm(2)\n" in text
 
 
 def test_a_given_pattern_is_compared_with_the_others(capsys: Any) -> None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
+from tests.own_aggregates import Total
 from windrow import functions as wf
 from windrow.core.statistics import Statistics
 from windrow.planner import load as assumed
@@ -100,3 +101,22 @@ def test_batches_of_windows_are_weighed_if_each_worker_gets_several_of_the_frequ
 def test_similar_loads_have_the_same_batches() -> None:
     found = [batches(wr.TimeWindow("1 ms", "10 us"), keys=1, rate=r) for r in (1e6, 1.03e6, 1.3e6)]
     assert found == [{1, 512}] * 3
+
+
+def test_an_aggregate_in_python_is_lifted_once_per_row_and_a_fold_updated_once_per_window() -> None:
+    def costs(query: Any, **known: Any) -> tuple[float, float]:
+        found = load_of(query.window_query(), Statistics(**known), CONSTANTS)
+        return found.per_row, found.per_window
+
+    windows, c = BASE.window(wr.CountWindow(10, 5)), CONSTANTS
+    assert costs(windows.agg(n=wf.count())) == (0, 0)
+    assert costs(windows.agg(v=wf.var("x"))) == (c.of_few, 0)
+    assert costs(windows.agg(m=wf.median("x"))) == (c.of_all, 0)
+    assert costs(windows.agg(o=Total("x"))) == (pytest.approx(c.of_few + c.lift), 0)
+    two = {"o": Total("x"), "p": Total("x")}
+    assert costs(windows.agg(**two, v=wf.var("x"))) == (pytest.approx(c.of_few + 2 * c.lift), 0)
+    # A known cost comes on top: it is that of lower, or of the kernel.
+    assert costs(windows.agg(**two), cost=7.0) == (pytest.approx(c.of_few + 2 * c.lift), 7)
+    fold = windows.fold(lambda n, row: n + 1, 0, "n bigint")
+    assert costs(fold) == (0, 10 * c.fold)
+    assert costs(fold, cost=7.0) == (0, 7 + c.call)

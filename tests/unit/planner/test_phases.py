@@ -22,7 +22,8 @@ from windrow.patterns import Pattern, check_pattern
 from windrow.patterns.windows import window_stages
 from windrow.planner.constants import USUAL_WIDTH, Constants
 from windrow.planner.load import load_of
-from windrow.planner.phases import Phases, for_rows_of
+from windrow.planner.phases.plan import phases_of as phases_of_plan
+from windrow.planner.phases.terms import for_rows_of
 from windrow.planner.plans import Plan, Resources
 
 TABLE = pa.table({"k": ["a"], "t": [1], "x": [1], "d": [1], "s": ["a"]})
@@ -49,7 +50,7 @@ def phases_of(query: wr.Query, pattern: Pattern, *, is_stream: bool = False) -> 
     resources, statistics = Resources(2, is_stream=is_stream), Statistics(hot_keys=(("a", 0.5),))
     complete = query.window_query()
     load = load_of(complete, statistics, Constants(), is_stream=is_stream)
-    return Phases(complete, load, resources).of(Plan(pattern))
+    return phases_of_plan(complete, Plan(pattern), load, resources)
 
 
 @examples(400)

@@ -41,7 +41,7 @@ def parts(n: int) -> list[Any]:
     ],
     ids=str,
 )
-@pytest.mark.parametrize("function", [wf.sum("x"), wf.top_k("x", 2)], ids=str)
+@pytest.mark.parametrize("function", [wf.sum("x"), wf.var("x")], ids=str)
 def test_every_worker_is_a_task_and_all_results_come(
     pattern: wr.Pattern, tasks: list[int], function: Any
 ) -> None:

@@ -48,6 +48,9 @@ class HotKeys:
         held = as_held(pa.table(columns, names=list(types)))
         return HotKeys(tuple(hash_keys(held.columns, len(held)).tolist()))
 
+    def describe(self) -> str:
+        return f"{len(self.hashes)} hot key{'s' * (len(self.hashes) != 1)}"
+
     def among(self, hashes: Hashes) -> NDArray[np.bool_]:
         """Which of the keys with these hashes are hot."""
         return np.isin(hashes, np.array(self.hashes, np.uint64))

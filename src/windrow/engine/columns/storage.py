@@ -165,11 +165,21 @@ class ColumnStorage:
             low, high = words_of(stored.values).view(np.int64).T[:2]
             if (low >> 63 == high).all():
                 return Values(low, stored.valid), None
-        array = self.to_arrow(stored)
+        return self._coded(self.to_arrow(stored))
+
+    def of_arrow(self, column: pa.ChunkedArray, decimals: TakenAs | None) -> tuple[Values, Any]:
+        """The same for a column of Arrow. Objects are not made."""
+        if not self.is_object:
+            return self.to_kernel(self.store(column), decimals)
+        return self._coded(cast(column, self.kind, safe=False).combine_chunks())
+
+    def _coded(self, array: pa.Array | pa.ChunkedArray) -> tuple[Values, Any]:
         valid = np.asarray(pc.is_valid(array)) if array.null_count else None
         if pa.types.is_nested(self.kind):
             return Values(np.arange(len(array)), valid), array
         encoded = array.dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
         order = pc.sort_indices(encoded.dictionary)
         rank = np.empty(len(order), np.int64)
         rank[np.asarray(order)] = np.arange(len(order))

@@ -1,12 +1,12 @@
 """Statistics of a dataset from a few of its rows.
 
-The first rows of a few pieces are read, key columns and times alone, and only if the dataset is not
-small. The aim is to take less than 3 % of the query's time.
+The first rows of a few pieces are read, and only if the dataset is not small: key columns, times
+and what a filter looks at. The aim is to take less than 3 % of the query's time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
@@ -18,11 +18,11 @@ from windrow.core.statistics import UNKNOWN, Statistics
 from windrow.engine.columns.arrays import to_microseconds
 from windrow.engine.datasets.frequent_keys import frequent_keys
 from windrow.engine.datasets.pieces import FilePiece, Piece
-from windrow.engine.datasets.scan import Scan
+from windrow.engine.datasets.scan import ROWS_AT_ONCE, Scan
 from windrow.engine.window_query import WindowQuery
 
-LEAST_BYTES = 64 << 20
-"""The size from which a sample is worth its time: a query over less takes a second or two."""
+LEAST_BYTES = 16 << 20
+"""The size from which a sample is worth its time: a query over less takes about a second."""
 OFTEN = 8
 """How much less input is worth a sample if the function is the user's: it may take any time."""
 _PIECES = 8
@@ -33,6 +33,9 @@ _ORDERED = 1.2
 _SECONDS = 2.0
 """How long reading may take; pieces that take longer are left out."""
 
+Making = Mapping[str, Callable[[pa.Array], pa.Array]]
+"""What makes columns of a query of those of a scan, by the query's names."""
+
 
 def sampled(
     query: WindowQuery,
@@ -40,14 +43,18 @@ def sampled(
     pieces: Sequence[Piece],
     names: dict[str, str],
     least: float | None = None,
+    making: Making | None = None,
 ) -> Statistics:
     """Keys, skew and rate of the pieces; ``names`` are the scan's columns of those of the query.
 
-    Nothing is known of datasets with fewer bytes than the ``least``, of filtered ones, whose first
-    rows may be far away, and of files that cannot be read: that is left to the tasks to say.
+    Nothing is known of datasets with fewer bytes than the ``least``, of those whose filter passes
+    no row that is looked at, and of files that cannot be read: that is left to the tasks to say.
     """
     least = LEAST_BYTES / worth_of(query) if least is None else least
-    if scan.filter is not None or sum(map(_bytes_of, pieces)) < least:
+    if sum(map(_bytes_of, pieces)) < least:
+        return UNKNOWN
+    if scan.filter is not None and not all(_is_read_by_pages(scan, piece) for piece in pieces):
+        # The first rows that pass may be far away.
         return UNKNOWN
     # Other parts of row groups begin behind rows that would have to be read first.
     quick = [p for p in pieces if not isinstance(p, FilePiece) or p.part[0] == 0]
@@ -59,20 +66,43 @@ def sampled(
     done, _ = wait(reading, _SECONDS)
     pool.shutdown(wait=False, cancel_futures=True)
     found = [f.result() for f in reading if f in done and f.exception() is None]
-    if not found:
-        return UNKNOWN
     rows = round(
         sum(n for _, n, _ in found)
-        / sum(size for _, _, size in found)
+        / max(1.0, sum(size for _, _, size in found))
         * sum(map(_bytes_of, pieces))
     )
-    table = pa.concat_tables(t for t, _, _ in found)
+    if not rows:
+        return UNKNOWN
+    made = [(_made(t, dict.fromkeys(wanted), names, making or {}), n) for t, n, _ in found]
+    return statistics_of_parts(query, made, rows)
+
+
+def statistics_of_parts(
+    query: WindowQuery, parts: Sequence[tuple[pa.Table, float]], rows: int
+) -> Statistics:
+    """What the first rows of some parts tell about so many rows; each part has a number of rows."""
     span = None
     if query.time:
-        time = names[query.time]
-        reaches = [_reach(query, t[time], n) for t, n, _ in found]
+        reaches = [_reach(query, t[query.time], n) for t, n in parts]
         span = _span_of([reach for reach in reaches if reach is not None])
-    return _statistics(query, table.select([names[k] for k in query.keys]), rows, span)
+    keys = pa.concat_tables(t.select(list(query.keys)) for t, _ in parts)
+    return _statistics(query, keys, rows, span)
+
+
+def _is_read_by_pages(scan: Scan, piece: Piece) -> bool:
+    """Whether the first rows are looked at, and no more, if few of them pass the filter."""
+    return isinstance(piece, FilePiece) and piece.is_parquet and scan.reads_pages
+
+
+def _made(
+    table: pa.Table, wanted: Iterable[str], names: dict[str, str], making: Making
+) -> pa.Table:
+    """The columns of the query, made of those that were read."""
+    found = {}
+    for name in wanted:
+        column = table[names[name]].combine_chunks()
+        found[name] = making[name](column) if name in making else column
+    return pa.table(found) if found else table.select([])
 
 
 def worth_of(query: WindowQuery) -> int:
@@ -80,13 +110,9 @@ def worth_of(query: WindowQuery) -> int:
     return 1 if isinstance(query.computation, Aggregation) else OFTEN
 
 
-def statistics_in(query: WindowQuery, sample: pa.Table, rows: int, *, is_first: bool) -> Statistics:
-    """What a sample tells about so many rows, of which it may be the first ones."""
-    span = None
-    if query.time:
-        reach = _reach(query, sample[query.time], rows if is_first else len(sample))
-        span = None if reach is None else _span_of([reach])
-    return _statistics(query, sample.select(list(query.keys)), rows, span)
+def statistics_in(query: WindowQuery, sample: pa.Table, rows: int) -> Statistics:
+    """What rows at random tell about so many rows."""
+    return statistics_of_parts(query, [(sample, len(sample))], rows)
 
 
 def _statistics(query: WindowQuery, keys: pa.Table, rows: int, span: int | None) -> Statistics:
@@ -97,20 +123,31 @@ def _statistics(query: WindowQuery, keys: pa.Table, rows: int, span: int | None)
 
 
 def some_rows(scan: Scan, pieces: Sequence[Piece]) -> pa.RecordBatch | None:
-    """The first rows of the piece in the middle; None if it cannot be read: tasks will say why."""
+    """The first rows of the piece in the middle; None if there are none.
+
+    If it cannot be read, tasks will say why.
+    """
     try:
         rows, _, _ = _first_rows(scan, pieces[len(pieces) // 2])
     except (WindrowError, pa.ArrowException, OSError, IndexError):
         return None
-    return rows.combine_chunks().to_batches()[0]
+    return rows.combine_chunks().to_batches()[0] if len(rows) else None
 
 
-def _first_rows(scan: Scan, piece: Piece) -> tuple[pa.Table, int, float]:
-    """The first rows of a piece, how many it has, and its size."""
+def _first_rows(scan: Scan, piece: Piece) -> tuple[pa.Table, float, float]:
+    """The first rows of a piece, how many it has, and its size.
+
+    With a filter, they are those of the first rows that pass it.
+    """
     batch = next(scan.batches(piece, use_threads=False), None)
     if batch is None:
         raise WindrowError("the piece has no rows")
-    return pa.Table.from_batches([batch[:_ROWS]]), _rows_of(piece), _bytes_of(piece)
+    rows: float = _rows_of(piece)
+    if scan.filter is None:
+        batch = batch[:_ROWS]
+    else:
+        rows *= len(batch) / max(1, min(rows, ROWS_AT_ONCE))
+    return pa.Table.from_batches([batch]), rows, _bytes_of(piece)
 
 
 def _rows_of(piece: Piece) -> int:
@@ -148,7 +185,7 @@ def _keys_of(table: pa.Table, columns: list[str], rows: int) -> tuple[int, float
     return min(rows, round(keys)), skew if counts.max() > 4 else 1 / max(1.0, keys)
 
 
-def _reach(query: WindowQuery, times: pa.ChunkedArray, rows: int) -> tuple[int, int] | None:
+def _reach(query: WindowQuery, times: pa.ChunkedArray, rows: float) -> tuple[int, int] | None:
     """From when to when so many rows are, by the times of the first of them.
 
     If these are in order, about, the others follow in the same steps. Otherwise they are as old.

@@ -18,7 +18,7 @@ from windrow.engine.datasets.pieces import FilePiece, Piece, TablePiece
 from windrow.engine.datasets.sizes import bytes_of_row_groups
 from windrow.engine.datasets.types import converted, fits, spark_type
 
-_ROWS = 131_072
+ROWS_AT_ONCE = 131_072
 """Rows that are read at once."""
 _BYTES = 16 << 20
 """Fewer rows are read at once if they would have more bytes."""
@@ -173,7 +173,7 @@ class Scan:
         scanner = fragment.scanner(
             columns=list(self.columns),
             filter=self.filter,
-            batch_size=_ROWS,
+            batch_size=ROWS_AT_ONCE,
             batch_readahead=_READ_AHEAD,
             fragment_readahead=1,
             use_threads=use_threads,
@@ -242,7 +242,7 @@ class Scan:
         sizes = bytes_of_row_groups(metadata, groups, columns)
         rows = (metadata.row_group(group).num_rows for group in groups)
         width = max((size / n for size, n in zip(sizes, rows, strict=True) if n), default=0)
-        return max(min(_FEWEST_ROWS, _ROWS), min(_ROWS, int(_BYTES / max(1, width))))
+        return max(min(_FEWEST_ROWS, ROWS_AT_ONCE), min(ROWS_AT_ONCE, int(_BYTES / max(1, width))))
 
     def _filtered(self, batch: pa.RecordBatch | int, known: dict[str, Any]) -> pa.RecordBatch:
         """The columns of the rows that meet the filter, of a batch or a number of rows."""
@@ -344,8 +344,8 @@ def _counted(metadata: pq.FileMetaData, groups: Sequence[int]) -> Iterator[int]:
     """The rows of row groups, as numbers of a few at a time."""
     left = sum(metadata.row_group(g).num_rows for g in groups)
     while left > 0:
-        yield min(left, _ROWS)
-        left -= _ROWS
+        yield min(left, ROWS_AT_ONCE)
+        left -= ROWS_AT_ONCE
 
 
 def _check_calendar(piece: FilePiece, metadata: pq.FileMetaData, schema: pa.Schema) -> None:

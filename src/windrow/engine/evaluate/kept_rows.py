@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from windrow.engine.evaluate.aggregation import kernel_inputs
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.segments import spread
-from windrow.functions.columnar import Columnar
+from windrow.functions.columnar import Columnar, Values
 
 OPENS = "windrow.opens"
 """Whether a row is the first of its piece. It then has the partials of functions without rows."""
@@ -65,13 +65,22 @@ class KeptRows:
     def choose(self, columns: TupleColumns, windows: FiredWindows) -> tuple[Int64s, Int64s]:
         """The positions of the kept rows, in order of piece and position, and their pieces."""
         lo, hi = windows.lo, windows.hi
-        pieces, length = np.arange(len(lo)), int(hi.max(initial=0))
         if self.are_all:
-            return spread(lo, hi - lo), np.repeat(pieces, hi - lo)
+            return spread(lo, hi - lo), np.repeat(np.arange(len(lo)), hi - lo)
+
+        def inputs(function: Any) -> list[Values]:
+            return [values for values, _ in kernel_inputs(function, columns)]
+
+        return self.chosen(inputs, lo, hi)
+
+    def chosen(
+        self, inputs: Callable[[Any], list[Values]], lo: Int64s, hi: Int64s
+    ) -> tuple[Int64s, Int64s]:
+        """The same for ranges of the columns that ``inputs`` gives for a function."""
+        pieces, length = np.arange(len(lo)), int(hi.max(initial=0))
         chosen = [pieces * length + lo]
         for function in self.functions.values():
-            inputs = [values for values, _ in kernel_inputs(function, columns)]
-            positions, counts = function.kept(inputs, lo, hi)
+            positions, counts = function.kept(inputs(function), lo, hi)
             chosen.append(np.repeat(pieces, counts) * length + positions)
         # A stable sort merges what is in order already; np.unique would hash it.
         every = np.sort(np.concatenate(chosen), kind="stable")

@@ -132,7 +132,7 @@ class ReducedToPanes(Route):
     axis: str
     then: Route
 
-    reduces = True
+    reduces = gives_partials = True
 
     @property
     def n(self) -> int:  # type: ignore[override]

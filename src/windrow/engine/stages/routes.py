@@ -18,8 +18,10 @@ from windrow.engine.columns.key_table import hash_keys, number_keys
 from windrow.engine.windows.batch import WindowBatch
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.kernels.groups import gather_groups
+from windrow.kernels.pane_runs import pane_runs
 
 Mask = NDArray[np.bool_]
+Int64s = NDArray[np.int64]
 _MOST_TAKEN = 1 << 30
 """Bytes. A column of texts cannot have more than twice as many in one chunk."""
 
@@ -29,7 +31,9 @@ class Route(ABC):
 
     n: int
     reduces: ClassVar[bool] = False
-    """Whether workers are sent partials, far fewer of them than there are tuples."""
+    """Whether workers are sent far fewer rows than there are tuples."""
+    gives_partials: ClassVar[bool] = False
+    """Whether these rows are partials, whose order does not matter."""
 
     @abstractmethod
     def targets(self, message: Any, instance: int) -> list[Any]:
@@ -103,14 +107,32 @@ class ByWindow(Route):
     def masks(self, table: pa.Table, instance: int = 0) -> list[Mask]:
         """The rows that each worker gets, as one mask per worker."""
         n = self.n * self.outer
-        first, last = self.model.mapping(np.asarray(table[self.position].to_numpy()))
+        positions = np.asarray(table[self.position].to_numpy())
+        shifts = _hashes(table, self.keys, n)
+        # Neighbours of one key and pane have the same windows.
+        begins = self._runs(shifts, positions)
+        lengths = np.diff(begins, append=len(positions))
+        masks = self._masks(positions[begins], shifts[begins], instance)
+        return [np.repeat(mask, lengths) for mask in masks]
+
+    def _runs(self, shifts: Int64s, positions: Int64s) -> Int64s:
+        """Where tuples begin that have the same windows."""
+        pane = self.model.pane_length
+        if pane is None:
+            return np.arange(len(positions))
+        (origin,), _ = self.model.panes().bounds(np.zeros(1, np.int64))
+        return pane_runs(shifts, positions, pane, int(origin))
+
+    def _masks(self, positions: Int64s, shifts: Int64s, instance: int) -> list[Mask]:
+        n = self.n * self.outer
+        first, last = self.model.mapping(positions)
         first, last = (
             first // self.batch,
             np.where(first <= last, last // self.batch, first // self.batch - 1),
         )
         first = first.astype(np.int64)
         ahead = np.minimum(last - first, n)
-        shift = _hashes(table, self.keys, n) + first
+        shift = shifts + first
         workers = range(instance % self.outer, n, self.outer)
         return [(j - shift) % n <= ahead for j in workers]
 
@@ -154,9 +176,8 @@ class ByHotKey(Route):
         return sent
 
     def describe(self) -> str:
-        keys = f"{len(self.hot.hashes)} hot key{'s' * (len(self.hot.hashes) != 1)}"
         by_key = ByKey(self.by_window.keys, self.n).describe()
-        return f"{by_key}, of {keys} {self.by_window.describe()}"
+        return f"{by_key}, of {self.hot.describe()} {self.by_window.describe()}"
 
 
 @dataclass(frozen=True)
@@ -202,12 +223,19 @@ class ToHost(Route):
 
 @dataclass(frozen=True)
 class Dealt(Route):
-    """Deals tuples round-robin by arrival, regardless of key, to form the parts of windows."""
+    """Deals tuples round-robin, regardless of key, to form the parts of windows.
+
+    It counts the tuples that it is sent itself, from the arrival of the first: those of a hot key
+    may arrive at regular distances, all of them with the same remainder.
+    """
 
     n: int
 
     def targets(self, message: Any, instance: int) -> list[Any]:
-        return _by_number(message, np.asarray(message[ARRIVAL].to_numpy()) % self.n, self.n)
+        if len(message) == 0:
+            return [None] * self.n
+        first = message[ARRIVAL][0].as_py() % self.n
+        return _by_number(message, (first + np.arange(len(message))) % self.n, self.n)
 
     def describe(self) -> str:
         return f"tuples round-robin mod {self.n}"
@@ -242,7 +270,7 @@ class ByPiece(Route):
 
 @dataclass
 class InTurn(Route):
-    """Sends batches of windows to instances in turn. All parts of a batch go to the same one.
+    """Sends batches of windows, or panes, to instances in turn. All parts of one go to the same.
 
     The first batch decides where to begin, so that emitters that run side by side, or anew with
     each batch of a stream, do not all begin with the same instance. Results, which a windower has
@@ -250,6 +278,7 @@ class InTurn(Route):
     """
 
     n: int
+    what: str = "windows"
     turn: int | None = None
 
     def targets(self, message: Any, instance: int) -> list[Any]:
@@ -262,7 +291,7 @@ class InTurn(Route):
         return [message if j == self.turn else None for j in range(self.n)]
 
     def describe(self) -> str:
-        return f"batches of windows to {self.n} in turn"
+        return f"batches of {self.what} to {self.n} in turn"
 
 
 @dataclass(frozen=True)

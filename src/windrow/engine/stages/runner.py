@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from functools import partial
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from typing import Any
 
 import pyarrow as pa
@@ -95,11 +95,11 @@ class StageRunner:
 
     def stateful(self) -> list[list[Worker]]:
         """The workers of each node that holds state, and of each such link of a chain."""
+        nodes = (n for n in enumerate(self.nodes) if isinstance(n[1], Workers) and n[1].holds_state)
         return [
-            [worker.stored[link] for worker in self.workers[i]]
-            for i, node in enumerate(self.nodes)
-            if isinstance(node, Workers) and node.holds_state
-            for link in range(len(self.workers[i][0].stored))
+            [stored for stored in links if stored is not None]
+            for i, _ in nodes
+            for links in zip_longest(*(worker.stored for worker in self.workers[i]))
         ]
 
     def snapshot(self) -> dict[str, Any]:

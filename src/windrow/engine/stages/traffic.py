@@ -40,7 +40,10 @@ def collect_traffic(query: WindowQuery, node: Collector, traffic: Traffic) -> Tr
 def _ordered(query: WindowQuery, messages: list[Message]) -> list[Message]:
     tables = [m for m in messages if isinstance(m, pa.Table)]
     others = [m for m in messages if not isinstance(m, pa.Table)]
-    return [in_order(query, tables), *others] if tables else others
+    # Results of some keys may pass by the partials of others.
+    pieces = [table for table in tables if PIECE in table.column_names]
+    results = [table for table in tables if PIECE not in table.column_names]
+    return [*(in_order(query, alike) for alike in (pieces, results) if alike), *others]
 
 
 def in_order(query: WindowQuery, tables: list[pa.Table]) -> pa.Table:

@@ -48,8 +48,10 @@ def _rankers(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:
     """How many rankers share the keys, if there are several."""
     farm = pattern.get("hot", pattern)
     is_farm = farm["pattern"] == "WinFarm" and farm["workers"] == "active"
-    n = farm["n"] if is_farm else pattern.get("plq", 1)
-    are_paned = pattern.get("inner", pattern)["pattern"] == "PaneFarm"
+    n = farm["n"] if is_farm else farm.get("plq", 1)
+    if farm.get("workers") == "agnostic":
+        n = 1
+    are_paned = farm.get("inner", farm)["pattern"] == "PaneFarm"
     is_ranked = query.model.axis is Axis.RANK and (query.rank is None or are_paned)
     is_shared = is_ranked and bool(query.keys) and n > 1
     return {"rankers": n} if is_shared else {}
@@ -69,6 +71,7 @@ def _partials(query: WindowQuery, pattern: dict[str, Any]) -> dict[str, Any]:
     A pane farm stores partials. Where partials are all rows, it is REDUCE that holds these; but
     batches of windows that a windower has decided are held nowhere.
     """
+    pattern = pattern.get("hot", pattern)
     inner = pattern.get("inner", pattern)
     is_farmed = inner["pattern"] == "PaneFarm"
     is_told_by_time = query.model.context is Context.CF and query.model.axis is Axis.TIME

@@ -143,12 +143,17 @@ def _partitioning(pattern: Description, stateless: set[str]) -> Description:
 
     The level only decides which nodes run in one task, and either mappers or reducers hold state.
     In an agnostic farm, the windower holds all state unless the inner pattern is a pane farm. So
-    which keys are hot may change if agnostic workers compute their windows.
+    which keys are hot may change if agnostic workers compute their windows as a whole.
     """
     kept = {name: v for name, v in pattern.items() if name not in stateless}
+    if pattern["pattern"] == "PaneFarm" and pattern.get("workers") == "agnostic":
+        # A windower holds the tuples, and workers without state compute the panes.
+        kept.pop("plq")
     hot, inner = pattern.get("hot"), pattern.get("inner")
     if hot is not None:
-        kept["hot"] = _partitioning({**hot, "hot_keys": kept.pop("hot_keys")}, stateless)
+        kept["hot"], hot_keys = _partitioning(hot, stateless), kept.pop("hot_keys")
+        if hot.get("workers") != "agnostic" or hot["inner"]["pattern"] != "WinSeq":
+            kept["hot"]["hot_keys"] = hot_keys
     if inner is None:
         return kept
     if pattern.get("workers") == "agnostic" and inner["pattern"] != "PaneFarm":

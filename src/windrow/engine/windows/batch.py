@@ -15,6 +15,10 @@ from windrow.engine.columns.control import AXIS, RANK
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 
+_MANY = 1 << 15
+"""Tuples of a batch that take kernels longer than it takes to send and receive a message."""
+_SHARED = 4
+"""The tuples of a batch, per tuple of one of its windows."""
 _KEY, _ID, _START, _END, _LO, _HI = "key", "id", "start", "end", "lo", "hi"
 
 
@@ -32,9 +36,11 @@ class WindowBatch:
     part: int = 0
 
     @staticmethod
-    def pack(columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> WindowBatch:
-        """Pack windows given in order of key."""
-        payload = {name: c for name, c in columns.stored.items() if name != AXIS}
+    def pack(
+        columns: TupleColumns, windows: FiredWindows, keys: KeyTable, *, with_axis: bool = False
+    ) -> WindowBatch:
+        """Pack windows given in order of key; with the tuples' positions on the axis if needed."""
+        payload = {n: c for n, c in columns.stored.items() if n != AXIS or with_axis}
         compact, kept = TupleColumns(columns.storages, payload).compact(windows)
         distinct, own = np.unique(kept.keys, return_inverse=True)
         fields = (own, kept.ids, kept.start, kept.end, kept.lo, kept.hi)
@@ -112,17 +118,41 @@ class WindowBatch:
 
 
 def pack_batches(
-    columns: TupleColumns, windows: FiredWindows, keys: KeyTable, batch: int
+    columns: TupleColumns,
+    windows: FiredWindows,
+    keys: KeyTable,
+    batch: int,
+    *,
+    with_axis: bool = False,
 ) -> Iterator[WindowBatch]:
     """Pack windows in order of key and id, ``batch`` windows per batch."""
     ordered = windows.take(np.lexsort((windows.ids, windows.keys)))
     for begin in range(0, len(ordered), batch):
         at = np.arange(begin, min(begin + batch, len(ordered)))
-        yield WindowBatch.pack(columns, ordered.take(at), keys)
+        yield WindowBatch.pack(columns, ordered.take(at), keys, with_axis=with_axis)
 
 
 def pack_fired(
-    columns: TupleColumns, windows: FiredWindows, keys: KeyTable, least: int, most: int
+    columns: TupleColumns,
+    windows: FiredWindows,
+    keys: KeyTable,
+    least: int,
+    most: int,
+    *,
+    for_kernels: bool = False,
 ) -> Iterator[WindowBatch]:
-    """Pack windows that fire together: ``least`` windows per batch, or more in ``most`` batches."""
+    """Pack windows that fire together: ``least`` windows per batch, or more in ``most`` batches.
+
+    Kernels take time per tuple more than per window. For them, batches have many tuples as well,
+    few of which are in several.
+    """
+    if for_kernels:
+        most = min(most, _batches_for_kernels(windows))
     return pack_batches(columns, windows, keys, max(least, -(-len(windows) // most)))
+
+
+def _batches_for_kernels(windows: FiredWindows) -> int:
+    first = np.flatnonzero(np.diff(windows.keys, prepend=-1))
+    lengths = np.maximum.reduceat(windows.hi, first) - np.minimum.reduceat(windows.lo, first)
+    per_window = float(np.mean(windows.hi - windows.lo))
+    return max(1, int(lengths.sum() / max(_MANY, _SHARED * per_window)))

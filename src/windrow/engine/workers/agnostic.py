@@ -39,7 +39,8 @@ class WindowerWorker(WindowWorker):
         self.batch, self.most, self.parts = batch, most, parts
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
-        batches = pack_fired(columns, windows, self.keys, self.batch, self.most)
+        given, for_kernels = (self.keys, self.batch, self.most), self.query.runs_kernels
+        batches = pack_fired(columns, windows, *given, for_kernels=for_kernels)
         part = WindowBatch.cut if self.query.computation.is_order_sensitive else WindowBatch.split
         return [message for packed in batches for message in part(packed, self.parts)]
 

@@ -63,7 +63,8 @@ class Chain(Worker):
 
     @property
     def stored(self) -> tuple[Worker, ...]:
-        return tuple(compress(self.links, self.hold_state))
+        held = compress(self.links, self.hold_state)
+        return tuple(stored for link in held for stored in link.stored)
 
 
 @dataclass(frozen=True)

@@ -12,21 +12,24 @@ from windrow.core.models import mapped
 from windrow.engine.columns.arrays import Int64s
 from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.partials import PartialColumns
+from windrow.engine.evaluate.results import evaluated
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.windows.batch import pack_batches
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.placing import Passed, time_of
 from windrow.engine.windows.windower import Share
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.win_seq import WinSeqWorker
+from windrow.engine.workers.window_worker import WindowWorker
 from windrow.engine.workers.worker import Message
 
 
-class PaneLevelWorker(WinSeqWorker):
-    """The pane-level query: one partial per pane.
+class PaneFormer(WindowWorker):
+    """Forms the panes of windows. Subclasses implement ``give`` for panes that are complete.
 
     A tuple that is late for its pane may still count in windows that have not fired. Such tuples
-    give a further partial of that pane.
+    are given as that pane once more.
 
     Among the windows of ``panes.span`` panes that overlap, every ``span``-th is a pane of this
     instance. Which ones these are depends on the key.
@@ -36,13 +39,12 @@ class PaneLevelWorker(WinSeqWorker):
         self,
         query: WindowQuery,
         geometry: Geometry,
-        evaluator: Evaluator,
         columns: dict[str, pa.DataType],
         outer: Share,
         panes: FarmPanes,
         instance: int,
     ) -> None:
-        super().__init__(query, geometry, evaluator, columns, Share.of(0, panes.span), outer)
+        super().__init__(query, geometry, columns, Share.of(0, panes.span), outer)
         self.panes, self.instance = panes, instance
 
     def take_given_ranks(self, axis: str | None) -> None:
@@ -76,6 +78,51 @@ class PaneLevelWorker(WinSeqWorker):
         bounds = mapped(self.geometry.model).bounds(panes[lo])
         windows = FiredWindows(codes[lo], panes[lo], *bounds, lo, np.append(lo[1:], len(codes)))
         return self.give(self.named(self._stored(late, order, times)), windows)
+
+
+class PaneLevelWorker(PaneFormer):
+    """The pane-level query: one partial per pane, and one more for tuples that were late for it."""
+
+    def __init__(
+        self,
+        query: WindowQuery,
+        geometry: Geometry,
+        evaluator: Evaluator,
+        columns: dict[str, pa.DataType],
+        outer: Share,
+        panes: FarmPanes,
+        instance: int,
+    ) -> None:
+        super().__init__(query, geometry, columns, outer, panes, instance)
+        self.evaluator = evaluator
+
+    def renumber(self) -> None:
+        super().renumber()
+        self.evaluator.forget()
+
+    def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        return [evaluated(self.query, self.evaluator, columns, windows, self.keys)]
+
+
+class PaneWindower(PaneFormer):
+    """Sends panes to workers that compute them, in ``most`` batches at most."""
+
+    def __init__(
+        self,
+        query: WindowQuery,
+        geometry: Geometry,
+        columns: dict[str, pa.DataType],
+        outer: Share,
+        panes: FarmPanes,
+        instance: int,
+        most: int,
+    ) -> None:
+        super().__init__(query, geometry, columns, outer, panes, instance)
+        self.most = most
+
+    def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
+        batch = -(-len(windows) // self.most)
+        return list(pack_batches(columns, windows, self.keys, batch, with_axis=True))
 
 
 class WindowLevelWorker(WinSeqWorker):

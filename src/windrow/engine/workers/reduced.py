@@ -124,7 +124,8 @@ class PieceWindower(ReducedWinSeq):
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         fired = self.bounded(windows)
-        batches = pack_fired(columns, fired, self.keys, self.batch, self.most)
+        given = (self.keys, self.batch, self.most)
+        batches = pack_fired(columns, fired, *given, for_kernels=True)
         return [part for packed in batches for part in packed.split(self.parts)]
 
 

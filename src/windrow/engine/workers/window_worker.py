@@ -13,9 +13,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine.columns.arrays import Int64s, sort_keys
-from windrow.engine.columns.control import AXIS, CODE, RANK, TIME
+from windrow.engine.columns.control import AXIS, CODE, PIECE, RANK, TIME
 from windrow.engine.columns.key_table import KeyTable
 from windrow.engine.columns.storage import ColumnStorage, Stored, concatenate
+from windrow.engine.evaluate.decisive import DecisiveTuples
 from windrow.engine.state.chunks import Chunk, ChunkLog
 from windrow.engine.state.worker_state import State, chunks_of
 from windrow.engine.window_query import WindowQuery
@@ -75,6 +76,9 @@ class WindowWorker(KeyedWorker):
         self.windower = geometry.windower(geometry.model, share, geometry.pane)
         self.take_given_ranks(geometry.axis)
         is_own = geometry.model == query.model
+        has_windows = is_own and geometry.axis != PIECE and query.model.shares_tuples
+        self.decisive = DecisiveTuples.of(query) if has_windows else None
+        """What finds the tuples worth keeping, if it is worth it."""
         self.judge = self.windower if is_own else geometry.judge(query.model, self.outer)
         self.buffer = WindowBuffer()
         self.log: ChunkLog | None = None
@@ -193,6 +197,11 @@ class WindowWorker(KeyedWorker):
             self.windower.place(codes, (axis + self.geometry.span) * self.geometry.pane - 1)
         else:
             self.windower.place(codes)
+        if self.decisive is not None:
+            kept = self.decisive.among(tuples, order, codes, axis, with_last=False)
+            if kept is not None:
+                tuples, codes, axis = tuples.take(pa.array(order[kept])), codes[kept], axis[kept]
+                order = np.arange(len(kept))
         self._keep(codes, self._stored(tuples, order, axis))
 
     def _keep(self, codes: Int64s, columns: dict[str, Stored]) -> None:

@@ -88,11 +88,20 @@ def test_tables_in_memory_are_sampled_too() -> None:
     assert found.rows == N
 
 
-def test_nothing_is_read_of_small_or_filtered_datasets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_rows_that_pass_a_filter_stand_for_the_others(tmp_path: Path) -> None:
+    """A tenth of the rows: all of those of ten of the keys."""
+    table = table_of(100, 0).set_column(0, "k", pa.array(np.arange(N) % 100))
+    dataset = files(tmp_path, table, 2)
+    found = statistics_of(dataset.filter(pc.field("k") < 10))
+    assert found.keys == 10
+    assert found.skew == pytest.approx(0.1, rel=0.01)
+    assert found.rows == pytest.approx(N / 10, rel=0.01)
+    assert found.rate == pytest.approx(1000, rel=0.1)
+    assert statistics_of(dataset.filter(pc.field("x") > 1e9)) == UNKNOWN
+
+
+def test_nothing_is_read_of_small_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = files(tmp_path, table_of(100, 0), 1)
-    assert statistics_of(dataset.filter(pc.field("x") > 0)) == UNKNOWN
     monkeypatch.setattr(sampling, "LEAST_BYTES", 1 << 40)
     assert statistics_of(dataset) == UNKNOWN
 
@@ -131,7 +140,7 @@ def test_one_piece_tells_the_rate_of_rows_in_any_order(is_ordered: bool) -> None
     names = {name: name for name in table.column_names}
     found = sampling.sampled(complete, scan, pieces_of(dataset), names)
     assert found.rate == pytest.approx(10_000, rel=0.1)
-    first = sampling.statistics_in(complete, table.slice(0, 10_000), N, is_first=True)
+    first = sampling.statistics_of_parts(complete, [(table.slice(0, 10_000), N)], N)
     assert first.rate == pytest.approx(10_000, rel=0.1)
 
 

@@ -24,7 +24,7 @@ from windrow.engine.datasets.steps import Side, Step, timed_steps, window_steps
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "_ROWS", 50)
+    monkeypatch.setattr(scan, "ROWS_AT_ONCE", 50)
     monkeypatch.setattr(steps, "_ROWS", 100)
 
 

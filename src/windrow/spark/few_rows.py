@@ -1,0 +1,109 @@
+"""The first rows of a few partitions of a DataFrame, in one small job.
+
+The DataFrame must be narrow: projections, filters and unions of rows that are at hand or in files.
+Then each of its partitions can be computed alone. The limit is put where rows are read, below all
+filters, so that no task reads far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Timer
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.spark.arrow_types import arrow_schema
+from windrow.spark.plain_filters import children, kind_of
+
+_PASSED = frozenset(["Project", "Filter", "SubqueryAlias", "View", "Union"])
+_CALLING = ("PYTHON_UDF", "SCALA_UDF", "PLAN_EXPRESSION", "GENERATOR")
+"""What a plan may not have: code of the user's, queries within expressions, more rows."""
+_REFLECTION = ("reflect(", "java_method(")
+PARTITIONS = 8
+"""Of so many partitions, rows are read at most."""
+_SECONDS = 2.0
+"""How long the job may take."""
+
+
+@dataclass(frozen=True)
+class FewRows:
+    """The first rows of some partitions, and how many partitions there are."""
+
+    parts: list[pa.Table]
+    partitions: int
+
+
+def narrow_leaves(plan: Any, spark: SparkSession) -> list[Any]:
+    """What a plan of projections, filters and unions reads; nothing if it is any other plan."""
+    jvm: Any = spark._jvm
+    patterns = jvm.org.apache.spark.sql.catalyst.trees.TreePattern
+    if any(plan.containsPattern(getattr(patterns, name)()) for name in _CALLING):
+        return []
+    leaves, waiting = [], [plan]
+    while waiting:
+        node = waiting.pop()
+        if not (below := children(node)):
+            leaves.append(node)
+        elif kind_of(node) not in _PASSED or any(t in node.toString() for t in _REFLECTION):
+            return []
+        waiting.extend(below)
+    return leaves
+
+
+def limited(selected: DataFrame, plan: Any, each: int) -> DataFrame:
+    """The rows that come of so many rows of each partition; of a local table, of so many in all."""
+    spark = selected.sparkSession
+    jvm: Any = spark._jvm
+    dataset = jvm.org.apache.spark.sql.classic.Dataset
+    return DataFrame(dataset.ofRows(spark._jsparkSession, _limited(plan, each, jvm)), spark)
+
+
+def few_rows(selected: DataFrame, plan: Any, each: int) -> FewRows:
+    """The rows that come of the first rows of some partitions, so many of each."""
+    spark = selected.sparkSession
+    made = limited(selected, plan, each)._jdf
+    batches = made.toArrowBatchRdd().toJavaRDD()
+    n = batches.getNumPartitions()
+    chosen = sorted({i * (n - 1) // (PARTITIONS - 1) for i in range(PARTITIONS)}) if n else []
+    gateway: Any = spark.sparkContext._gateway
+    numbers = gateway.new_array(gateway.jvm.int, len(chosen))
+    for place, partition in enumerate(chosen):
+        numbers[place] = partition
+    schema = arrow_schema(selected.schema, str(spark.conf.get("spark.sql.session.timeZone")))
+    with _in_time(spark.sparkContext):
+        found = batches.collectPartitions(numbers)
+    parts = [[pa.ipc.read_record_batch(pa.py_buffer(b), schema) for b in part] for part in found]
+    return FewRows([pa.Table.from_batches(part, schema) for part in parts], n)
+
+
+@contextmanager
+def _in_time(context: SparkContext) -> Iterator[None]:
+    """Cancel the job that runs meanwhile if it takes too long."""
+    tag = f"windrow-{uuid4()}"
+    timer = Timer(_SECONDS, context.cancelJobsWithTag, [tag])
+    context.addJobTag(tag)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        context.removeJobTag(tag)
+
+
+def _limited(node: Any, each: int, jvm: Any) -> Any:
+    """The plan with a limit on what each partition reads of its leaves."""
+    if below := children(node):
+        new = [_limited(child, each, jvm) for child in below]
+        return node.withNewChildren(jvm.PythonUtils.toSeq(new))
+    catalyst, types = jvm.org.apache.spark.sql.catalyst, jvm.org.apache.spark.sql.types.DataTypes
+    number = catalyst.expressions.Literal(each, types.IntegerType)
+    first = catalyst.plans.logical.LocalLimit(number, node)
+    # Spark drops the other rows of a local table only if the limit is for all partitions.
+    is_local = kind_of(node) == "LocalRelation"
+    return catalyst.plans.logical.GlobalLimit(number, first) if is_local else first
