@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.core.watermark import BEGINNING
 from windrow.engine.columns.arrays import Int64s, sort_keys
 from windrow.engine.columns.control import AXIS, CODE, PIECE, RANK, TIME
 from windrow.engine.columns.key_table import KeyTable
@@ -103,6 +104,11 @@ class WindowWorker(KeyedWorker):
     @abstractmethod
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         """Pass fired windows on. There is at least one."""
+
+    def reached_by(self, low: int) -> int | None:
+        # What a ranker sends begins behind all that it has sent before, in time or in arrival.
+        is_behind_ranker = self.geometry.axis == RANK and self.query.rank is None
+        return BEGINNING if is_behind_ranker else super().reached_by(low)
 
     def add_keys(self, n: int) -> None:
         self.buffer.add_keys(len(self.keys))
