@@ -183,7 +183,7 @@ def keys(spark: SparkSession) -> None:
 
 def few(spark: SparkSession) -> None:
     """A frequent key with few windows, which are split into parts or panes."""
-    n, windows = 60_000, 3
+    n, windows = 120_000, 3
     draw = np.random.default_rng(6)
     key = np.where(draw.random(n) < 0.5, 0, draw.integers(1, 100, n))
     table = pa.table({"k": key, "t": np.arange(n) * 100})
