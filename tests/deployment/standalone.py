@@ -85,10 +85,11 @@ class Cluster:
                 )
             )
 
-    def serve_connect(self, python: Path) -> str:
+    def serve_connect(self, archive: Path) -> str:
         """Start a server of Spark Connect whose executors are here; where it listens.
 
-        The Python is that of the processes that streams start beside the server.
+        Streams run the Python of the archive: beside the server, in whose folder it is unpacked,
+        and on the executors.
         """
         with socket.create_server((LOOPBACK, 0)) as free:
             port = free.getsockname()[1]
@@ -99,6 +100,7 @@ class Cluster:
             "spark.driver.bindAddress": LOOPBACK,
             "spark.ui.enabled": "false",
             "spark.executor.memory": "700m",
+            "spark.archives": f"{archive}#environment",
             "spark.executorEnv.NUMBA_CACHE_DIR": "./kernels",
             **PATIENT,
         }
@@ -111,7 +113,7 @@ class Cluster:
                 f"{_PACKAGE}.SparkSubmit",
                 *("--class", server, "--master", self.url, *conf, "spark-internal"),
                 SPARK_DAEMON_MEMORY="1g",
-                PYSPARK_PYTHON=str(python),
+                PYSPARK_PYTHON="./environment/bin/python",
             )
         )
         return f"sc://{LOOPBACK}:{port}"

@@ -165,10 +165,9 @@ def test_wheel_among_the_python_files(
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, str]]:
     """A cluster, and the address of the server of Spark Connect in front of it."""
-    beside = tmp_path_factory.mktemp("beside")
-    unpack_environment(beside)
     with cluster(tmp_path_factory.mktemp("server")) as at:
-        yield at, at.serve_connect(beside / "environment" / "bin" / "python")
+        unpack_environment(at.folder)
+        yield at, at.serve_connect(SHIPPED / "environment.tar.gz")
 
 
 def folders_of_kernels(at: Cluster, archive: str) -> set[Path]:
@@ -199,9 +198,7 @@ def test_streams_through_spark_connect(
     arrivals = Arrivals(tmp_path / "in", ARROW)
     for part in (came[:200], came[200:]):
         bring(part, arrivals, 3)
-        found = run_without_java(
-            server[1], tmp_path, "stream", *STREAMS, *ENVIRONMENT, python=CLIENT
-        )
+        found = run_without_java(server[1], tmp_path, "stream", *STREAMS, python=CLIENT)
     check_streams(found, came)
 
 

@@ -100,7 +100,7 @@ def test_an_old_spark_is_a_problem_and_ends_the_check(
 def test_a_client_of_spark_connect_needs_no_java(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("windrow.spark.release.is_remote_only", lambda: True)
+    monkeypatch.setattr("pyspark.util.is_remote_only", lambda: True)
     monkeypatch.setattr(checks, "find_java", lambda: None)
     with pytest.raises(SystemExit, match="0"):
         main(["check"])

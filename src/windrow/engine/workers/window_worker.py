@@ -20,13 +20,12 @@ from windrow.engine.columns.storage import ColumnStorage, Stored, concatenate
 from windrow.engine.evaluate.decisive import DecisiveTuples
 from windrow.engine.state.chunks import Chunk, ChunkLog
 from windrow.engine.state.worker_state import State, chunks_of
-from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.buffer import WindowBuffer
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.given_ranks import GivenRanks
 from windrow.engine.windows.placing import Passed, Placing
 from windrow.engine.windows.windower import NOT_SHARED, Late, RefusedTuple, Share
-from windrow.engine.workers.geometry import Geometry
+from windrow.engine.workers.role import Role
 from windrow.engine.workers.worker import KeyedWorker, Message
 
 CHUNK = "chunk "
@@ -65,13 +64,11 @@ class WindowWorker(KeyedWorker):
 
     def __init__(
         self,
-        query: WindowQuery,
-        geometry: Geometry,
-        columns: dict[str, pa.DataType],
-        share: Share,
+        role: Role,
         outer: Share | None = None,
         placing: Placing | None = None,
     ) -> None:
+        query, geometry, columns, share = role.query, role.geometry, role.columns, role.share
         super().__init__(query, placing or geometry.placing(query, columns))
         self.geometry, self.share, self.outer = geometry, share, outer or share
         self.windower = geometry.windower(geometry.model, share, geometry.pane)
