@@ -1,8 +1,8 @@
 """The cost of windows of unequal cost, and of keys of unequal frequency, on bounded DataFrames.
 
 Run with ``make bench-skew``, or ``python -m benchmarks.bench_skew [part ...]``; the parts are
-``unequal``, ``panes`` and ``keys``. Each query's results are checked first. A wrong result fails
-the benchmark; a missed target does not.
+``unequal``, ``panes``, ``keys`` and ``few``. Each query's results are checked first. A wrong result
+fails the benchmark; a missed target does not.
 
 ``unequal``: windows cost between 1 and 100 units, few of them much (Pareto). Each window tells when
 it was computed, so that the time from the first to the last can be compared with perfect balance,
@@ -15,6 +15,9 @@ the dear ones. Dealt to two workers in turn, one of them then gets all dear pane
 key farm, whose busiest worker says how much faster perfect balance would be: on two cores 1.5 times
 if the share is a half and the hashes deal the other keys evenly. The target of 1.6 times can be
 reached only if they do not.
+
+``few``: the same of a key with half of the rows in three windows, so that two workers cannot have
+as many each. The function is computed in pieces.
 """
 
 from __future__ import annotations
@@ -178,7 +181,58 @@ def keys(spark: SparkSession) -> None:
             print(f"    {name:<28} {seconds:6.2f} s {alone / seconds:6.2f}x")
 
 
-PARTS = {"unequal": unequal, "panes": panes, "keys": keys}
+def few(spark: SparkSession) -> None:
+    """A frequent key with few windows, which are split into parts or panes."""
+    n, windows = 60_000, 3
+    draw = np.random.default_rng(6)
+    key = np.where(draw.random(n) < 0.5, 0, draw.integers(1, 100, n))
+    table = pa.table({"k": key, "t": np.arange(n) * 100})
+    df = spark.createDataFrame(table.to_pandas()).repartition(CORES).cache()
+    df.count()
+    length = n // windows
+    wanted = Counter(zip(key.tolist(), (np.arange(n) // length).tolist(), strict=True))
+
+    def compute(piece: wr.Window) -> dict[str, int]:
+        busy(len(piece) * BUSY)
+        return {"n": len(piece)}
+
+    def result(pattern: Pattern) -> DataFrame:
+        query = wr.stream(df).key_by("k").event_time("t").window(wr.TimeWindow(length * 100))
+        query = query.decompose(
+            partial=compute,
+            combine=lambda parts: {"n": sum(part["n"] for part in parts)},
+            partial_returns="n bigint",
+            returns="n bigint",
+        )
+        return query.using(pattern).to_df()
+
+    splits = {
+        "windows": wr.WinFarm(CORES),
+        "windows, on demand": wr.WinFarm(CORES, workers="agnostic"),
+        "parts": wr.WinMapReduce(CORES, 1),
+        "panes": wr.PaneFarm(CORES, 1),
+    }
+    patterns: dict[str, Pattern] = {"KeyFarm": wr.KeyFarm(CORES)}
+    for name, hot in splits.items():
+        patterns[f"the key split into {name}"] = wr.KeyFarm(CORES, hot_keys=[0], hot=hot)
+    patterns["all keys in parts"] = wr.WinMapReduce(CORES, 1)
+    for pattern in patterns.values():
+        found = {(r.k, r.window_id): r.n for r in result(pattern).collect()}
+        if found != wanted:
+            raise AssertionError(f"{pattern}: {len(found)} windows, {len(wanted)} expected")
+    runs: list[Callable[[], object]] = [
+        lambda p=p: result(p).write.format("noop").mode("overwrite").save()  # type: ignore[misc]
+        for p in patterns.values()
+    ]
+    alone, *others = best_of(REPEATS, *runs)
+    rows = np.bincount(number_keys([pa.chunked_array([key])], n, CORES), minlength=CORES)
+    print(f"  a key with {windows} windows: perfect balance is", end=" ")
+    print(f"{rows.max() / n * CORES:.2f}x the speed of KeyFarm")
+    for name, seconds in zip(patterns, [alone, *others], strict=True):
+        print(f"    {name:<42} {seconds:6.2f} s {alone / seconds:6.2f}x")
+
+
+PARTS = {"unequal": unequal, "panes": panes, "keys": keys, "few": few}
 
 
 def main() -> None:

@@ -24,8 +24,8 @@ def test_every_step_on_spark_is_measured(
     monkeypatch.setattr(calibration_spark, "ROWS", 50_000)
     found = dict(calibration_spark.OnSpark(spark, 0.1).all())
     assert found.keys() == {
-        "task", "stage", "job", "native_row", "native_read", "native_group", "hand_over", "read",
-        "exchange", "result", "batch",
+        "task", "stage", "job", "native_row", "native_value", "native_read", "native_group",
+        "hand_over", "read", "exchange", "result", "batch",
     }  # fmt: skip
     assert all(math.isfinite(value) for value in found.values())
     assert found["job"] > 0

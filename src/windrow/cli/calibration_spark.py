@@ -73,6 +73,8 @@ class OnSpark:
         grouped = self._best(lambda: finished(summed_by(rows, "k")))
         fewer = self._best(lambda: finished(summed_by(rows.limit(_FEW), "k")))
         yield "native_row", self._each(grouped - fewer)
+        medians = rows.groupBy("k").agg(F.expr("percentile(x, 0.5D)"))
+        yield "native_value", self._each(self._best(lambda: finished(medians)) - grouped)
         by_file = self._best(lambda: finished(summed_by(files, "k")))
         yield "native_read", self._each(by_file - grouped)
         pane = F.unix_micros("t") % (ROWS // 4)

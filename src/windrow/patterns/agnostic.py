@@ -7,6 +7,7 @@ from functools import partial
 
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Workers
 from windrow.engine.stages.routes import ByKey, InTurn
+from windrow.engine.workers.agnostic import Packing
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.worker import Worker
 from windrow.patterns import workers
@@ -15,19 +16,19 @@ from windrow.patterns.setting import Setting
 
 
 def deciding(
-    at: Setting, n: int, farm: Farm, axis: str | None, batch: int, most: int, parts: int
+    at: Setting, n: int, farm: Farm, axis: str | None, packing: Packing
 ) -> tuple[list[Node], int]:
     """Windowers, and how many of them send to one emitter.
 
     There is one per instance. Over bounded rows with keys, a single instance has n of them,
-    each for some of the keys. What fires at once they send in ``most`` batches at most.
+    each for some of the keys.
     """
     are_shared = farm.n == 1 and n > 1 and at.are_tasks and bool(at.query.keys)
     if at.deals_partials:
         n = n if are_shared else 1
-        return at.partials.windowers(n, batch, most, parts), n
+        return at.partials.windowers(n, packing), n
     farm = Farm(n) if are_shared else farm
-    given = (at.query, Geometry.of(at.model, axis), farm.share, batch, most, parts)
+    given = (at.query, Geometry.of(at.model, axis), farm.share, packing)
     windower = Workers("Windower", partial(workers.windower, *given), farm.n, prepares=True)
     if not are_shared:
         return [windower], 1

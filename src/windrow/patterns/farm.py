@@ -11,7 +11,7 @@ from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.windower import Share
 
-_SHARED = 4
+_SHARED = 8
 """Windows that one worker computes in a row, per window that a tuple is in."""
 
 

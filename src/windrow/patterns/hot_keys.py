@@ -15,6 +15,7 @@ from windrow.engine.stages.beside import Beside, PastResults
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Workers
 from windrow.engine.stages.routes import ByHotKey, ByKey
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.workers.agnostic import Packing
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.past_results import FirstThenOthers, LettingResultsPass
 from windrow.patterns import workers
@@ -69,7 +70,7 @@ def hot_key_farm(at: Setting, pattern: KeyFarm, farm: WinFarm) -> list[Node]:
     hot = hot_keys_of(query, pattern.hot_keys)
     if farm.workers == "agnostic":
         geometry = Geometry.of(at.model, at.own_axis)
-        given = (query, geometry, hot, farm.batch, at.most(farm.n))
+        given = (query, geometry, hot, Packing(farm.batch, at.most(farm.n)))
         make = partial(workers.hot_windower, *given)
         windower = Workers("WinSeq or Windower", make, n, prepares=True)
         executor = partial(workers.executor, query, False)

@@ -7,6 +7,7 @@ from functools import partial
 from windrow.engine.columns.control import TIME
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Workers
 from windrow.engine.stages.routes import ByKey, ByPart, ByPiece, Dealt, InTurn
+from windrow.engine.workers.agnostic import Packing
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.reducer import Reducer
 from windrow.engine.workers.rounds import RoundMapper, RoundReducer
@@ -24,7 +25,7 @@ def map_reduce(at: Setting, pattern: WinMapReduce, farm: Farm, axis: str | None)
     if at.sends_rows:
         return _reduce_rows(at, pattern, farm, axis)
     if not at.can_be_dealt:
-        first, fan_in = deciding(at, pattern.map, farm, axis, 1, 1, pattern.map)
+        first, fan_in = deciding(at, pattern.map, farm, axis, Packing(1, 1, pattern.map))
         return [*first, *reduce_parts(at, pattern, farm, fan_in)]
     geometry = Geometry.of(at.model, TIME)
     mapper = partial(workers.mapper, at.query, geometry, farm.share, pattern.map)
@@ -39,7 +40,7 @@ def map_reduce_over_partials(at: Setting, pattern: WinMapReduce, farm: Farm) -> 
     """The same, of tuples that an emitter or a ranker has reduced to partials of panes."""
     if at.is_early:
         return [*at.partials.mappers(pattern.map, farm), *_reduce(at, pattern, farm)]
-    windower = at.partials.windower(farm, 1, 1, pattern.map)
+    windower = at.partials.windower(farm, Packing(1, 1, pattern.map))
     return [Emitter(ByKey(at.query.keys, 1)), windower, *reduce_parts(at, pattern, farm)]
 
 
@@ -84,6 +85,6 @@ def _reduce_rows(at: Setting, pattern: WinMapReduce, farm: Farm, axis: str | Non
     """REDUCE alone: MAP would send the same tuples again, once per window."""
     if workers.is_told_by_time(at.model):
         return windows_of_rows(at, pattern.reduce, farm, "REDUCE")
-    most = BATCHES_EACH * pattern.reduce
-    first, fan_in = deciding(at, pattern.reduce, farm, axis, 1, most, 1)
+    packing = Packing(1, BATCHES_EACH * pattern.reduce)
+    first, fan_in = deciding(at, pattern.reduce, farm, axis, packing)
     return [*first, *reduce_parts(at, pattern, farm, fan_in)]

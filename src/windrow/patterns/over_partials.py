@@ -16,6 +16,7 @@ from windrow.engine.stages.routes import ByKey, ByPiece, ByWindow, Route
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
+from windrow.engine.workers.agnostic import Packing
 from windrow.engine.workers.chain import Chained
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.worker import Worker
@@ -61,14 +62,14 @@ class OverPartials:
         """A factory of workers that compute windows."""
         return partial(workers.reduced_win_seq, self.query, self.geometry, share_of)
 
-    def windower(self, farm: Farm, batch: int, most: int, parts: int) -> Workers:
+    def windower(self, farm: Farm, packing: Packing) -> Workers:
         """One windower per instance, which sends the partials of windows on."""
-        given = (self.query, self.geometry, farm.share, batch, most, parts)
-        return Workers("Windower", partial(workers.piece_windower, *given), farm.n, prepares=True)
+        given = (self.query, self.geometry, farm.share, packing)
+        return Workers("Windower", partial(workers.windower, *given), farm.n, prepares=True)
 
-    def windowers(self, n: int, batch: int, most: int, parts: int) -> list[Node]:
+    def windowers(self, n: int, packing: Packing) -> list[Node]:
         """N windowers, each for some of the keys, and what sends them partials."""
-        windower, by_key = self.windower(Farm(n), batch, most, parts), ByKey(self.query.keys, n)
+        windower, by_key = self.windower(Farm(n), packing), ByKey(self.query.keys, n)
         if workers.is_told_by_time(self.query.model):
             return [self.emitter(by_key), windower]
         first: list[Node] = [Emitter(by_key)] if n > 1 else []

@@ -6,6 +6,7 @@ from windrow.core.models import mapped
 from windrow.engine.columns.control import PIECE
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Workers
 from windrow.engine.stages.routes import InTurn, ToHost
+from windrow.engine.workers.agnostic import Packing
 from windrow.patterns.agnostic import deciding, execute, executor
 from windrow.patterns.farm import Farm
 from windrow.patterns.map_reduce import map_reduce, map_reduce_over_partials, reduce_parts
@@ -64,9 +65,10 @@ def agnostic_farm(at: Setting, pattern: WinFarm) -> list[Node]:
         width = inner.reduce if at.sends_rows else inner.map
         instances = max(n, at.executors(n) // width)
         parts = 1 if at.sends_rows else inner.map
-        most = max(instances, BATCHES_EACH * n)
-        first, fan_in = deciding(at, n, Farm(), at.own_axis, pattern.batch, most, parts)
+        packing = Packing(pattern.batch, max(instances, BATCHES_EACH * n), parts)
+        first, fan_in = deciding(at, n, Farm(), at.own_axis, packing)
         body = reduce_parts(at, inner, Farm(instances))
         return [*first, Emitter(InTurn(instances), fan_in), *body, Collector(instances)]
-    first, fan_in = deciding(at, n, Farm(), at.own_axis, pattern.batch, at.most(n), 1)
+    packing = Packing(pattern.batch, at.most(n))
+    first, fan_in = deciding(at, n, Farm(), at.own_axis, packing)
     return [*first, *execute(at.executors(n), fan_in, executor(at, are_parts=False))]

@@ -20,6 +20,7 @@ from functools import partial
 from windrow.engine.stages.nodes import Collector, Emitter, Node, Stages, Workers
 from windrow.engine.stages.routes import ByKey
 from windrow.engine.window_query import WindowQuery
+from windrow.engine.workers.agnostic import Packing
 from windrow.engine.workers.geometry import Geometry
 from windrow.patterns import workers
 from windrow.patterns.agnostic import deciding
@@ -72,7 +73,7 @@ def nodes_of(at: Setting, pattern: Pattern) -> list[Node]:
     if isinstance(pattern, WinFarm):
         return _win_farm(at, pattern)
     if isinstance(pattern, WinMapReduce) and at.deals_partials and not at.is_early:
-        first, fan_in = deciding(at, pattern.map, Farm(), None, 1, 1, pattern.map)
+        first, fan_in = deciding(at, pattern.map, Farm(), None, Packing(1, 1, pattern.map))
         return [*first, *reduce_parts(at, pattern, Farm(), fan_in)]
     if not isinstance(pattern, WinSeq) and at.sends_partials(pattern):
         emit, *body = inner_over_partials(at, pattern, Farm())

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from windrow.core.computation import Aggregation, Decompose
 from windrow.core.models import Axis, Context, WindowModel
-from windrow.engine.columns.control import ARRIVAL, AXIS, RANK
+from windrow.engine.columns.control import ARRIVAL, AXIS, PIECE, RANK
 from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.evaluate.decisive import DecisiveTuples
 from windrow.engine.evaluate.evaluators import MergedPieces, PiecesOfWindows, WindowsOfPieces
@@ -23,12 +23,13 @@ from windrow.engine.evaluate.rounds import whole_windows
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.windower import Share
-from windrow.engine.workers.agnostic import Executor, HotWindower, WindowerWorker
+from windrow.engine.workers.agnostic import Executor, HotWindower, Packing, WindowerWorker
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.mapper import Mapper
 from windrow.engine.workers.paned import PaneLevelWorker, PaneWindower, WindowLevelWorker
 from windrow.engine.workers.paned_win_seq import PanedWinSeq
 from windrow.engine.workers.reduced import PaneMapper, PaneMerger, PieceWindower, ReducedWinSeq
+from windrow.engine.workers.role import Role
 from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.engine.workers.worker import Worker
 
@@ -47,60 +48,41 @@ class Alike:
 
 
 def win_seq(query: WindowQuery, geometry: Geometry, share_of: ShareOf, index: int) -> Worker:
-    columns = kept_columns(query, are_pieces=False)
-    return WinSeqWorker(query, geometry, whole_windows(query), columns, share_of(index))
+    role = Role(query, geometry, kept_columns(query, are_pieces=False), share_of(index))
+    return WinSeqWorker(role, whole_windows(query))
 
 
 def paned_win_seq(
     query: WindowQuery, geometry: Geometry, axis: str | None, share_of: ShareOf, index: int
 ) -> Worker:
-    evaluator, columns = WindowsOfPieces(query), partial_columns(query)
-    return PanedWinSeq(query, geometry, axis, evaluator, columns, share_of(index))
+    return PanedWinSeq(_over_panes(query, geometry, share_of(index)), WindowsOfPieces(query), axis)
 
 
 def pane_ranker(query: WindowQuery, geometry: Geometry, index: int) -> Worker:
-    columns = partial_columns(query)
-    return PanedWinSeq(query, geometry, None, MergedPieces(query), columns, Share())
+    return PanedWinSeq(_over_panes(query, geometry, Share()), MergedPieces(query), None)
 
 
 def reduced_win_seq(
     query: WindowQuery, geometry: Geometry, share_of: ShareOf, index: int
 ) -> Worker:
-    columns = partial_columns(query)
-    return ReducedWinSeq(query, geometry, WindowsOfPieces(query), columns, share_of(index))
+    return ReducedWinSeq(_over_panes(query, geometry, share_of(index)), WindowsOfPieces(query))
 
 
 def windower(
-    query: WindowQuery,
-    geometry: Geometry,
-    share_of: ShareOf,
-    batch: int,
-    most: int,
-    parts: int,
-    index: int,
+    query: WindowQuery, geometry: Geometry, share_of: ShareOf, packing: Packing, index: int
 ) -> Worker:
+    """A windower of tuples, or of partials if the geometry is over panes."""
+    if geometry.axis == PIECE:
+        return PieceWindower(_over_panes(query, geometry, share_of(index)), packing)
     columns = kept_columns(query, are_pieces=False)
-    return WindowerWorker(query, geometry, columns, share_of(index), batch, most, parts)
-
-
-def piece_windower(
-    query: WindowQuery,
-    geometry: Geometry,
-    share_of: ShareOf,
-    batch: int,
-    most: int,
-    parts: int,
-    index: int,
-) -> Worker:
-    columns = partial_columns(query)
-    return PieceWindower(query, geometry, columns, share_of(index), batch, most, parts)
+    return WindowerWorker(Role(query, geometry, columns, share_of(index)), packing)
 
 
 def hot_windower(
-    query: WindowQuery, geometry: Geometry, hot: HotKeys, batch: int, most: int, index: int
+    query: WindowQuery, geometry: Geometry, hot: HotKeys, packing: Packing, index: int
 ) -> Worker:
-    columns = kept_columns(query, are_pieces=False)
-    return HotWindower(query, geometry, whole_windows(query), columns, hot, batch, most)
+    role = Role(query, geometry, kept_columns(query, are_pieces=False), Share())
+    return HotWindower(role, packing, whole_windows(query), hot)
 
 
 def executor(query: WindowQuery, are_parts: bool, index: int) -> Worker:
@@ -115,9 +97,8 @@ def mapper(
     query: WindowQuery, geometry: Geometry, share_of: ShareOf, parts: int, index: int
 ) -> Worker:
     instance, part = divmod(index, parts)
-    evaluator = PiecesOfWindows(query, _order(query))
-    columns = kept_columns(query, are_pieces=True)
-    return Mapper(query, geometry, evaluator, columns, share_of(instance), part)
+    role = Role(query, geometry, kept_columns(query, are_pieces=True), share_of(instance))
+    return Mapper(role, PiecesOfWindows(query, _order(query)), part)
 
 
 def pane_level(
@@ -128,11 +109,9 @@ def pane_level(
     plq: int,
     index: int,
 ) -> Worker:
-    evaluator = PiecesOfWindows(query, _order(query))
-    columns = kept_columns(query, are_pieces=True)
     instance = index // plq
-    outer = share_of(instance)
-    return PaneLevelWorker(query, geometry, evaluator, columns, outer, panes, instance)
+    role = Role(query, geometry, kept_columns(query, are_pieces=True), share_of(instance))
+    return PaneLevelWorker(role, PiecesOfWindows(query, _order(query)), panes, instance)
 
 
 def pane_windower(
@@ -143,8 +122,8 @@ def pane_windower(
     most: int,
     index: int,
 ) -> Worker:
-    columns = kept_columns(query, are_pieces=True)
-    return PaneWindower(query, geometry, columns, share_of(index), panes, index, most)
+    role = Role(query, geometry, kept_columns(query, are_pieces=True), share_of(index))
+    return PaneWindower(role, panes, index, most)
 
 
 def pane_executor(query: WindowQuery, index: int) -> Worker:
@@ -161,8 +140,8 @@ def pane_mapper(
 ) -> Worker:
     instance, part = divmod(index, parts)
     older = partial(mapper, query, of_tuples, share_of, parts, index)
-    given = (MergedPieces(query), partial_columns(query), share_of(instance), part, older)
-    return PaneMapper(query, geometry, *given)
+    role = _over_panes(query, geometry, share_of(instance))
+    return PaneMapper(role, MergedPieces(query), part, older)
 
 
 def pane_merger(
@@ -181,8 +160,9 @@ def pane_merger(
 def window_level(
     query: WindowQuery, geometry: Geometry, outer: int, batch: int, wlq: int, index: int
 ) -> Worker:
-    columns, share = partial_columns(query), _inner_share(outer, batch, wlq, index)
-    return WindowLevelWorker(query, geometry, WindowsOfPieces(query), columns, share, Share())
+    share = _inner_share(outer, batch, wlq, index)
+    role = _over_panes(query, geometry, share)
+    return WindowLevelWorker(role, WindowsOfPieces(query))
 
 
 def row_reducer(
@@ -197,6 +177,11 @@ def reduced_window_level(
 ) -> Worker:
     share_of = partial(_inner_share, outer, batch, wlq)
     return reduced_win_seq(query, geometry, share_of, index)
+
+
+def _over_panes(query: WindowQuery, geometry: Geometry, share: Share) -> Role:
+    """The role of a worker that keeps partials."""
+    return Role(query, geometry, partial_columns(query), share)
 
 
 def _inner_share(outer: int, batch: int, n: int, index: int) -> Share:

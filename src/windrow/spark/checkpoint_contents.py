@@ -38,7 +38,7 @@ def statistics_of(spark: SparkSession, location: str) -> Statistics:
     """The keys that a stream has had, and the share of the most frequent if its state shows it.
 
     State that has as many rows of each key, such as that of windows by count or of partials, does
-    not tell how frequent keys are.
+    not tell how frequent keys are. Neither does a stage that holds only hot keys.
     """
     ours, _ = contents_of(spark, location)
     keyed = [contents for contents in ours.values() if contents.keys]
@@ -46,7 +46,7 @@ def statistics_of(spark: SparkSession, location: str) -> Statistics:
         hint = "pass numbers to hint() instead."
         raise WindrowError("the checkpoint tells nothing of keys", location, hint)
     most = max(keyed, key=lambda contents: contents.keys)
-    skew = max(contents.greatest_share for contents in keyed)
+    skew = max(held.greatest_share for held in keyed if held.keys > most.keys / 2)
     return Statistics(keys=most.keys, skew=skew if skew > _UNEVEN / most.keys else None)
 
 

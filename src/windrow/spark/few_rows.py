@@ -1,8 +1,8 @@
 """The first rows of a few partitions of a DataFrame, in one small job.
 
 The DataFrame must be narrow: projections, filters and unions of rows that are at hand or in files.
-Then each of its partitions can be computed alone. The limit is put where rows are read, below all
-filters, so that no task reads far.
+Sorts and repartitions do not matter for a sample, and are left out. Then each partition can be
+computed alone. The limit is put where rows are read, below all filters, so that no task reads far.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from windrow.spark.arrow_types import arrow_schema
 from windrow.spark.plain_filters import children, kind_of
 
 _PASSED = frozenset(["Project", "Filter", "SubqueryAlias", "View", "Union"])
+_MOVING = frozenset(["Repartition", "RepartitionByExpression", "RebalancePartitions", "Sort"])
+"""Nodes that put rows elsewhere or into another order, which does not matter for a sample."""
 _CALLING = ("PYTHON_UDF", "SCALA_UDF", "PLAN_EXPRESSION", "GENERATOR")
 """What a plan may not have: code of the user's, queries within expressions, more rows."""
 _REFLECTION = ("reflect(", "java_method(")
@@ -40,7 +42,7 @@ class FewRows:
 
 
 def narrow_leaves(plan: Any, spark: SparkSession) -> list[Any]:
-    """What a plan of projections, filters and unions reads; nothing if it is any other plan."""
+    """What a plan reads row by row; nothing if it must compute rows from several others."""
     jvm: Any = spark._jvm
     patterns = jvm.org.apache.spark.sql.catalyst.trees.TreePattern
     if any(plan.containsPattern(getattr(patterns, name)()) for name in _CALLING):
@@ -50,32 +52,45 @@ def narrow_leaves(plan: Any, spark: SparkSession) -> list[Any]:
         node = waiting.pop()
         if not (below := children(node)):
             leaves.append(node)
-        elif kind_of(node) not in _PASSED or any(t in node.toString() for t in _REFLECTION):
+        elif kind_of(node) not in _PASSED | _MOVING or any(
+            t in node.toString() for t in _REFLECTION
+        ):
             return []
         waiting.extend(below)
     return leaves
 
 
-def limited(selected: DataFrame, plan: Any, each: int) -> DataFrame:
-    """The rows that come of so many rows of each partition; of a local table, of so many in all."""
-    spark = selected.sparkSession
+def unmoved(plan: Any, jvm: Any) -> Any:
+    """The plan without what puts rows elsewhere."""
+    below = [unmoved(child, jvm) for child in children(plan)]
+    if kind_of(plan) in _MOVING:
+        return below[0]
+    return plan.withNewChildren(jvm.PythonUtils.toSeq(below)) if below else plan
+
+
+def rows_by(plan: Any, spark: SparkSession) -> DataFrame:
+    """The rows that a plan gives."""
     jvm: Any = spark._jvm
     dataset = jvm.org.apache.spark.sql.classic.Dataset
-    return DataFrame(dataset.ofRows(spark._jsparkSession, _limited(plan, each, jvm)), spark)
+    return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
-def few_rows(selected: DataFrame, plan: Any, each: int) -> FewRows:
+def limited(plan: Any, each: int, spark: SparkSession) -> DataFrame:
+    """The rows that come of so many rows of each partition; of a local table, of so many in all."""
+    return rows_by(_limited(plan, each, spark._jvm), spark)
+
+
+def few_rows(plan: Any, each: int, spark: SparkSession) -> FewRows:
     """The rows that come of the first rows of some partitions, so many of each."""
-    spark = selected.sparkSession
-    made = limited(selected, plan, each)._jdf
-    batches = made.toArrowBatchRdd().toJavaRDD()
+    made = limited(plan, each, spark)
+    batches = made._jdf.toArrowBatchRdd().toJavaRDD()
     n = batches.getNumPartitions()
     chosen = sorted({i * (n - 1) // (PARTITIONS - 1) for i in range(PARTITIONS)}) if n else []
     gateway: Any = spark.sparkContext._gateway
     numbers = gateway.new_array(gateway.jvm.int, len(chosen))
     for place, partition in enumerate(chosen):
         numbers[place] = partition
-    schema = arrow_schema(selected.schema, str(spark.conf.get("spark.sql.session.timeZone")))
+    schema = arrow_schema(made.schema, str(spark.conf.get("spark.sql.session.timeZone")))
     with _in_time(spark.sparkContext):
         found = batches.collectPartitions(numbers)
     parts = [[pa.ipc.read_record_batch(pa.py_buffer(b), schema) for b in part] for part in found]

@@ -45,7 +45,7 @@ def rows_in_files(node: Any) -> int:
     with suppress(NotPlain, OSError, pa.ArrowException):
         paths = [Path(local_path(file)) for file in some]
         width = _bytes_per_row(paths, kind_of(relation.fileFormat())) or width
-    return round(int(location.sizeInBytes()) / max(1.0, width))
+    return round(int(location.sizeInBytes()) / (width or 1.0))
 
 
 def _bytes_per_row(files: list[Path], format: str) -> float:

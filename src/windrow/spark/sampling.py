@@ -31,7 +31,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.planner.function_cost import is_measurable, measured_cost
 from windrow.planner.load import load_of
 from windrow.planner.plans import Resources
-from windrow.spark.few_rows import PARTITIONS, few_rows, limited, narrow_leaves
+from windrow.spark.few_rows import PARTITIONS, few_rows, limited, narrow_leaves, rows_by, unmoved
 from windrow.spark.master import is_connect
 from windrow.spark.plain_filters import kind_of
 from windrow.spark.rows import column
@@ -106,16 +106,16 @@ def _of_frame(query: WindowQuery, df: DataFrame) -> tuple[Statistics, pa.Table |
     stored = sum(rows)
     if 0 in rows or stored < LEAST_ROWS / worth_of(query):
         return UNKNOWN, None
-    kinds = {kind_of(leaf) for leaf in leaves}
+    plan, kinds = unmoved(plan, spark._jvm), {kind_of(leaf) for leaf in leaves}
     if kinds <= {"Range", "InMemoryRelation"}:
-        return _at_random(query, selected, leaves, stored)
+        return _at_random(query, rows_by(plan, spark), leaves, stored)
     most = _most(leaves, stored)
     if kinds == {"LocalRelation"}:
         # Nothing has to be read.
-        some = limited(selected, plan, most).toArrow()
+        some = limited(plan, most, spark).toArrow()
         return _of_first(query, [some], sum(min(n, most) for n in rows), stored)
     each = min(_EACH, most // PARTITIONS)
-    found = few_rows(selected, plan, each)
+    found = few_rows(plan, each, spark)
     looked_at = min(stored, each * len(found.parts))
     return _of_first(query, found.parts, looked_at, stored, found.partitions)
 

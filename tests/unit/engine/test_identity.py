@@ -383,3 +383,22 @@ def test_any_parameter_of_a_users_own_function_is_told_by_data_or_words() -> Non
         "columns": [{"column": "y", "type": "double"}],
         "parameters": {"step": 3, "pair": [1, "a"], "kind": "(1+2j)", "by": "abs", "own": "Opaque"},
     }
+
+
+def test_workers_of_panes_that_are_given_panes_hold_no_state() -> None:
+    def panes(plq: int, wlq: int = 1) -> dict[str, Any]:
+        return described(summed(), wr.PaneFarm(plq, wlq, workers="agnostic"))
+
+    refuse_mismatch(panes(2), panes(3))
+    assert "rankers" not in panes(2)
+    assert differences(panes(2), panes(2, 2)) == ["pattern.wlq: was 1, is 2"]
+    hint = refused(panes(2), described(summed(), wr.PaneFarm(2, 1))).hint or ""
+    assert 'wr.PaneFarm(2, 1, workers="agnostic")' in hint
+
+
+def test_a_pane_farm_of_a_version_without_agnostic_workers_goes_on() -> None:
+    now = described(summed(), wr.PaneFarm(2, 1))
+    older = {**now, "pattern": {n: v for n, v in now["pattern"].items() if n != "workers"}}
+    older["defaults"] = {**now["defaults"], "pattern": {"level": 2}}
+    refuse_mismatch(older, now)
+    assert digest(older) == digest(now)

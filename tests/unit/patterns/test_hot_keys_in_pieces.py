@@ -94,7 +94,7 @@ def test_partials_of_panes_are_split_where_emitters_reduce_rows() -> None:
 
 
 def test_rows_go_to_the_workers_of_windows_where_panes_would_send_all_rows() -> None:
-    by_window = WINDOWS3.removeprefix("emit ").replace("+ i)", "+ i // 8)")
+    by_window = WINDOWS3.removeprefix("emit ").replace("+ i)", "+ i // 16)")
     rows = f"{OF_HOT}{by_window}"
     for hot, name in ((wr.PaneFarm(2, 3), "WLQ"), (wr.WinMapReduce(2, 3), "REDUCE")):
         listed = stages(TIME, split(hot), wf.median("x"), place="tasks")

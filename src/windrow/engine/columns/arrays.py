@@ -175,9 +175,16 @@ def sorting_order(keys: Sequence[NDArray[Any]]) -> Int64s:
     >>> sorting_order([np.array([1, 0, 1]), np.array([5, 7, 3])])
     array([1, 2, 0])
     """
+    return np.arange(len(keys[0])) if ascend(keys) else np.lexsort(list(keys)[::-1])
+
+
+def ascend(keys: Sequence[NDArray[Any]]) -> bool:
+    """Whether rows with these keys are in order, the most significant key first.
+
+    >>> ascend([np.array([0, 1, 1]), np.array([7, 3, 3])])
+    True
+    """
     is_after: Any = True
     for key in reversed(keys):
         is_after = (key[:-1] < key[1:]) | ((key[:-1] == key[1:]) & is_after)
-    if np.all(is_after):
-        return np.arange(len(keys[0]))
-    return np.lexsort(list(keys)[::-1])
+    return bool(np.all(is_after))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -38,23 +38,36 @@ class WholeWindows(Evaluator):
     def evaluate(self, columns: TupleColumns, windows: FiredWindows, keys: KeyTable) -> Evaluated:
         computation = self.query.computation
         if isinstance(computation, Aggregation):
-            results = []
-            compact: tuple[TupleColumns, FiredWindows] | None = None
-            for field in self.schema:
-                function = computation.functions[field.name]
-                if windows.offset is not None and not suits_kernels(function, columns.storages):
-                    compute = partial(self._slid, function, field)
-                    results.append(self.naming(function, compute, columns, windows, keys))
-                    continue
-                compact = compact or columns.compact(windows)
-                at_once = partial(aggregate, function, field=field)
-                results.append(self.naming(function, at_once, *compact, keys))
-            return results, None
+            functions = computation.functions
+            if all(suits_kernels(f, columns.storages) for f in functions.values()):
+                groups = [self._of(functions, columns, g, keys) for g in windows.in_groups()]
+                return [pa.concat_arrays(arrays) for arrays in zip(*groups, strict=True)], None
+            return self._of(functions, columns, windows, keys), None
         if isinstance(computation, Fold):
             fold = folding(computation, columns, windows, self.folds)
             return self._call_each(fold, columns, windows, keys)
         assert isinstance(computation, Apply)
         return self._call_each(computation.function, columns, windows, keys)
+
+    def _of(
+        self,
+        functions: Mapping[str, Any],
+        columns: TupleColumns,
+        windows: FiredWindows,
+        keys: KeyTable,
+    ) -> list[pa.Array]:
+        results = []
+        compact: tuple[TupleColumns, FiredWindows] | None = None
+        for field in self.schema:
+            function = functions[field.name]
+            if windows.offset is not None and not suits_kernels(function, columns.storages):
+                compute = partial(self._slid, function, field)
+                results.append(self.naming(function, compute, columns, windows, keys))
+                continue
+            compact = compact or columns.compact(windows)
+            at_once = partial(aggregate, function, field=field)
+            results.append(self.naming(function, at_once, *compact, keys))
+        return results
 
     def _slid(
         self, function: Any, field: pa.Field, columns: TupleColumns, windows: FiredWindows

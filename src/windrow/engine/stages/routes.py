@@ -225,8 +225,8 @@ class ToHost(Route):
 class Dealt(Route):
     """Deals tuples round-robin, regardless of key, to form the parts of windows.
 
-    It counts the tuples that it is sent itself, from the arrival of the first: those of a hot key
-    may arrive at regular distances, all of them with the same remainder.
+    It counts the tuples that it is sent itself, from the arrival of the first. Those of a hot key,
+    or those that an emitter has left of all tuples, may be numbered at regular distances.
     """
 
     n: int

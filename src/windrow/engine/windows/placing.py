@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.core.watermark import BEGINNING, END_OF_STREAM
-from windrow.engine.columns.arrays import Int64s, is_ordered_by, sort_keys, sorting_order
+from windrow.engine.columns.arrays import Int64s, ascend, is_ordered_by, sort_keys, sorting_order
 from windrow.engine.columns.control import ARRIVAL, TIME
 from windrow.kernels.groups import sort_codes
 
@@ -110,7 +110,9 @@ class Placing:
             keys.extend(sort_keys(tuples[name]))
         if ARRIVAL in tuples.column_names:
             keys.append(np.asarray(tuples[ARRIVAL].to_numpy()))
-        return sorting_order(keys)
+        # Messages in the order of each key, such as those of a ranker, need only be put together.
+        by_code = sort_codes(codes)[1]
+        return by_code if ascend([key[by_code] for key in keys]) else sorting_order(keys)
 
     def is_in_order(self, tuples: pa.Table) -> bool:
         """Whether tuples are already in order, regardless of their keys."""

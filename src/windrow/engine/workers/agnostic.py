@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-import pyarrow as pa
 
 from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.evaluate.evaluator import Evaluator
@@ -11,54 +12,47 @@ from windrow.engine.evaluate.results import evaluated, with_part
 from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.batch import WindowBatch, pack_fired
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
-from windrow.engine.windows.windower import Share
-from windrow.engine.workers.geometry import Geometry
+from windrow.engine.workers.role import Role
 from windrow.engine.workers.window_worker import WindowWorker
 from windrow.engine.workers.worker import Message, Worker
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How windows that fire together are packed.
+
+    A batch has at least ``batch`` windows, if there are so many. The windows of a batch share their
+    tuples, so there are no more than ``most`` batches. Each is split into ``parts`` of its windows.
+    """
+
+    batch: int
+    most: int
+    parts: int = 1
 
 
 class WindowerWorker(WindowWorker):
     """Keeps the tuples of open windows and sends fired windows on in packed batches.
 
-    A batch has at least ``batch`` windows, if there are so many. The windows of a batch share their
-    tuples, so it makes no more than ``most`` batches of the windows that fire together. The parts
-    of windows are contiguous if the function is order-sensitive (De Matteis 2016, section 3.4).
+    The parts of windows are contiguous if the function is order-sensitive (De Matteis 2016,
+    section 3.4).
     """
 
-    def __init__(
-        self,
-        query: WindowQuery,
-        geometry: Geometry,
-        columns: dict[str, pa.DataType],
-        share: Share,
-        batch: int,
-        most: int,
-        parts: int,
-    ) -> None:
-        super().__init__(query, geometry, columns, share)
-        self.batch, self.most, self.parts = batch, most, parts
+    def __init__(self, role: Role, packing: Packing) -> None:
+        super().__init__(role)
+        self.packing = packing
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
-        given, for_kernels = (self.keys, self.batch, self.most), self.query.runs_kernels
-        batches = pack_fired(columns, windows, *given, for_kernels=for_kernels)
+        least, most, for_kernels = self.packing.batch, self.packing.most, self.query.runs_kernels
+        batches = pack_fired(columns, windows, self.keys, least, most, for_kernels=for_kernels)
         part = WindowBatch.cut if self.query.computation.is_order_sensitive else WindowBatch.split
-        return [message for packed in batches for message in part(packed, self.parts)]
+        return [message for packed in batches for message in part(packed, self.packing.parts)]
 
 
 class HotWindower(WindowerWorker):
     """Sends the windows of hot keys on, and computes those of all other keys itself."""
 
-    def __init__(
-        self,
-        query: WindowQuery,
-        geometry: Geometry,
-        evaluator: Evaluator,
-        columns: dict[str, pa.DataType],
-        hot: HotKeys,
-        batch: int,
-        most: int,
-    ) -> None:
-        super().__init__(query, geometry, columns, Share(), batch, most, parts=1)
+    def __init__(self, role: Role, packing: Packing, evaluator: Evaluator, hot: HotKeys) -> None:
+        super().__init__(role, packing)
         self.evaluator, self.hot = evaluator, hot
 
     def renumber(self) -> None:

@@ -13,13 +13,12 @@ from windrow.engine.columns.arrays import Int64s
 from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.partials import PartialColumns
 from windrow.engine.evaluate.results import evaluated
-from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.batch import pack_batches
 from windrow.engine.windows.farm_panes import FarmPanes
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.placing import Passed, time_of
 from windrow.engine.windows.windower import Share
-from windrow.engine.workers.geometry import Geometry
+from windrow.engine.workers.role import Role
 from windrow.engine.workers.win_seq import WinSeqWorker
 from windrow.engine.workers.window_worker import WindowWorker
 from windrow.engine.workers.worker import Message
@@ -35,16 +34,8 @@ class PaneFormer(WindowWorker):
     instance. Which ones these are depends on the key.
     """
 
-    def __init__(
-        self,
-        query: WindowQuery,
-        geometry: Geometry,
-        columns: dict[str, pa.DataType],
-        outer: Share,
-        panes: FarmPanes,
-        instance: int,
-    ) -> None:
-        super().__init__(query, geometry, columns, Share.of(0, panes.span), outer)
+    def __init__(self, role: Role, panes: FarmPanes, instance: int) -> None:
+        super().__init__(replace(role, share=Share.of(0, panes.span)), outer=role.share)
         self.panes, self.instance = panes, instance
 
     def take_given_ranks(self, axis: str | None) -> None:
@@ -83,17 +74,8 @@ class PaneFormer(WindowWorker):
 class PaneLevelWorker(PaneFormer):
     """The pane-level query: one partial per pane, and one more for tuples that were late for it."""
 
-    def __init__(
-        self,
-        query: WindowQuery,
-        geometry: Geometry,
-        evaluator: Evaluator,
-        columns: dict[str, pa.DataType],
-        outer: Share,
-        panes: FarmPanes,
-        instance: int,
-    ) -> None:
-        super().__init__(query, geometry, columns, outer, panes, instance)
+    def __init__(self, role: Role, evaluator: Evaluator, panes: FarmPanes, instance: int) -> None:
+        super().__init__(role, panes, instance)
         self.evaluator = evaluator
 
     def renumber(self) -> None:
@@ -107,17 +89,8 @@ class PaneLevelWorker(PaneFormer):
 class PaneWindower(PaneFormer):
     """Sends panes to workers that compute them, in ``most`` batches at most."""
 
-    def __init__(
-        self,
-        query: WindowQuery,
-        geometry: Geometry,
-        columns: dict[str, pa.DataType],
-        outer: Share,
-        panes: FarmPanes,
-        instance: int,
-        most: int,
-    ) -> None:
-        super().__init__(query, geometry, columns, outer, panes, instance)
+    def __init__(self, role: Role, panes: FarmPanes, instance: int, most: int) -> None:
+        super().__init__(role, panes, instance)
         self.most = most
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:

@@ -10,11 +10,9 @@ from windrow.engine.columns.control import AXIS, RANK, TIME
 from windrow.engine.columns.storage import Stored
 from windrow.engine.evaluate.evaluator import Evaluator
 from windrow.engine.evaluate.pane_reduction import PaneReduction
-from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.placing import Passed, Placing
-from windrow.engine.windows.windower import Share
-from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.paned import WindowLevelWorker
+from windrow.engine.workers.role import Role
 from windrow.engine.workers.worker import Message
 from windrow.kernels.rank_reduce import count_keys
 
@@ -32,21 +30,14 @@ class PanedWinSeq(WindowLevelWorker):
     Time per batch: O(tuples of the batch + fired windows). Space: O(partials of open windows).
     """
 
-    def __init__(
-        self,
-        query: WindowQuery,
-        geometry: Geometry,
-        axis: str | None,
-        evaluator: Evaluator,
-        columns: dict[str, pa.DataType],
-        share: Share,
-    ) -> None:
+    def __init__(self, role: Role, evaluator: Evaluator, axis: str | None) -> None:
+        query, geometry = role.query, role.geometry
         # Tuples are placed only if they are ranked here. The order of panes does not matter.
         is_ranked_here = axis is None and query.rank is None
         placing = Placing(
             is_ranked_here and query.time is not None, query.order_by if is_ranked_here else ()
         )
-        super().__init__(query, geometry, evaluator, columns, share, placing=placing)
+        super().__init__(role, evaluator, placing)
         self.axis = axis if query.rank is None else RANK
         self.take_given_ranks(axis)
         self.reduction = PaneReduction(query, geometry.pane, geometry.origin)

@@ -22,9 +22,10 @@ from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.batch import pack_fired
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.placing import Passed
-from windrow.engine.windows.windower import Share
+from windrow.engine.workers.agnostic import Packing
 from windrow.engine.workers.geometry import Geometry
 from windrow.engine.workers.paned import WindowLevelWorker
+from windrow.engine.workers.role import Role
 from windrow.engine.workers.window_worker import WindowWorker
 from windrow.engine.workers.worker import Message, Worker
 
@@ -62,16 +63,9 @@ class PaneMapper(ReducedWinSeq):
     """
 
     def __init__(
-        self,
-        query: WindowQuery,
-        geometry: Geometry,
-        evaluator: Evaluator,
-        columns: dict[str, pa.DataType],
-        share: Share,
-        part: int,
-        older: Callable[[], Worker],
+        self, role: Role, evaluator: Evaluator, part: int, older: Callable[[], Worker]
     ) -> None:
-        super().__init__(query, geometry, evaluator, columns, share)
+        super().__init__(role, evaluator)
         self.part, self.older = part, older
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
@@ -109,24 +103,15 @@ def reduced(older: Worker, query: WindowQuery, geometry: Geometry) -> list[pa.Ta
 class PieceWindower(ReducedWinSeq):
     """A windower over partials of panes, which it packs and sends on."""
 
-    def __init__(
-        self,
-        query: WindowQuery,
-        geometry: Geometry,
-        columns: dict[str, pa.DataType],
-        share: Share,
-        batch: int,
-        most: int,
-        parts: int,
-    ) -> None:
-        super().__init__(query, geometry, MergedPieces(query), columns, share)
-        self.batch, self.most, self.parts = batch, most, parts
+    def __init__(self, role: Role, packing: Packing) -> None:
+        super().__init__(role, MergedPieces(role.query))
+        self.packing = packing
 
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         fired = self.bounded(windows)
-        given = (self.keys, self.batch, self.most)
-        batches = pack_fired(columns, fired, *given, for_kernels=True)
-        return [part for packed in batches for part in packed.split(self.parts)]
+        least, most = self.packing.batch, self.packing.most
+        batches = pack_fired(columns, fired, self.keys, least, most, for_kernels=True)
+        return [part for packed in batches for part in packed.split(self.packing.parts)]
 
 
 class PaneMerger(Worker):

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.core.watermark import BEGINNING
 from windrow.engine.columns.arrays import Int64s, sort_keys
 from windrow.engine.columns.control import AXIS, CODE, PIECE, RANK, TIME
 from windrow.engine.columns.key_table import KeyTable
@@ -19,13 +20,12 @@ from windrow.engine.columns.storage import ColumnStorage, Stored, concatenate
 from windrow.engine.evaluate.decisive import DecisiveTuples
 from windrow.engine.state.chunks import Chunk, ChunkLog
 from windrow.engine.state.worker_state import State, chunks_of
-from windrow.engine.window_query import WindowQuery
 from windrow.engine.windows.buffer import WindowBuffer
 from windrow.engine.windows.fired import FiredWindows, TupleColumns
 from windrow.engine.windows.given_ranks import GivenRanks
 from windrow.engine.windows.placing import Passed, Placing
 from windrow.engine.windows.windower import NOT_SHARED, Late, RefusedTuple, Share
-from windrow.engine.workers.geometry import Geometry
+from windrow.engine.workers.role import Role
 from windrow.engine.workers.worker import KeyedWorker, Message
 
 CHUNK = "chunk "
@@ -64,13 +64,11 @@ class WindowWorker(KeyedWorker):
 
     def __init__(
         self,
-        query: WindowQuery,
-        geometry: Geometry,
-        columns: dict[str, pa.DataType],
-        share: Share,
+        role: Role,
         outer: Share | None = None,
         placing: Placing | None = None,
     ) -> None:
+        query, geometry, columns, share = role.query, role.geometry, role.columns, role.share
         super().__init__(query, placing or geometry.placing(query, columns))
         self.geometry, self.share, self.outer = geometry, share, outer or share
         self.windower = geometry.windower(geometry.model, share, geometry.pane)
@@ -106,6 +104,11 @@ class WindowWorker(KeyedWorker):
     @abstractmethod
     def give(self, columns: TupleColumns, windows: FiredWindows) -> list[Message]:
         """Pass fired windows on. There is at least one."""
+
+    def reached_by(self, low: int) -> int | None:
+        # What a ranker sends begins behind all that it has sent before, in time or in arrival.
+        is_behind_ranker = self.geometry.axis == RANK and self.query.rank is None
+        return BEGINNING if is_behind_ranker else super().reached_by(low)
 
     def add_keys(self, n: int) -> None:
         self.buffer.add_keys(len(self.keys))
