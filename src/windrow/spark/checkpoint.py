@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, cast
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrameReader, SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.core.errors import WindrowError
@@ -86,7 +86,7 @@ def _native_identities(
     """The queries of Windrow that these aggregations of Spark have begun the checkpoint for."""
     found = []
     for operator in operators:
-        state = spark.read.format("statestore").option("operatorId", operator).load(location)
+        state = state_reader(spark, operator).load(location)
         keys = cast(StructType, state.schema["key"].dataType)
         found += [json.loads(f.metadata[IDENTITY]) for f in keys if IDENTITY in f.metadata]
     return found
@@ -118,9 +118,19 @@ def _variables(properties: str | None) -> set[str]:
     return {variable["stateName"] for variable in told.get("stateVariables", [])}
 
 
+def state_reader(spark: SparkSession, operator: int) -> DataFrameReader:
+    """Reads what an operator has stored.
+
+    Before the first stream of a session, Spark 4.1 cannot: what it asks starts with the session's
+    manager of streams.
+    """
+    _ = spark.streams
+    return spark.read.format("statestore").option("operatorId", operator)
+
+
 def _headers(spark: SparkSession, location: str, operators: list[int]) -> Iterator[bytes]:
     """A header of each operator; all its workers describe the same query."""
     for operator in operators:
-        state = spark.read.format("statestore").option("operatorId", operator)
-        rows = state.option("stateVarName", HEADER).load(location).select(f"value.{HEADER}")
+        state = state_reader(spark, operator).option("stateVarName", HEADER)
+        rows = state.load(location).select(f"value.{HEADER}")
         yield from (bytes(header) for (header,) in rows.limit(1).collect())

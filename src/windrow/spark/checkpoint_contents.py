@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.core.errors import WindrowError
 from windrow.core.statistics import Statistics
 from windrow.engine.state.contents import Contents
-from windrow.spark.checkpoint import has_commits, operators_of
+from windrow.spark.checkpoint import has_commits, operators_of, state_reader
 from windrow.spark.stateful import BLOBS, HEADER
 
 _UNEVEN = 2.0
@@ -58,5 +58,4 @@ def _blobs(spark: SparkSession, location: str, operator: int) -> Iterator[tuple[
 
 
 def _stored(spark: SparkSession, location: str, operator: int, variable: str) -> DataFrame:
-    reader = spark.read.format("statestore").option("operatorId", operator)
-    return reader.option("stateVarName", variable).load(location)
+    return state_reader(spark, operator).option("stateVarName", variable).load(location)
