@@ -98,3 +98,17 @@ def test_what_spark_asks_of_a_stage_before_a_stream_runs_loads_no_engine() -> No
     packages = {name.split(".")[1] for name in run.stdout.split() if name.startswith("windrow.")}
     assert "numba" not in loaded
     assert packages.isdisjoint({"kernels", "engine", "planner"})
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "spark").rglob("*.py")), ids=lambda p: p.stem)
+def test_a_mere_client_of_spark_connect_can_load_what_queries_need(path: Path) -> None:
+    classic = {"py4j", "SparkContext", "SparkConf", "SparkFiles"}
+    loaded = [
+        node
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    names = {alias.name.split(".")[0] for node in loaded for alias in node.names}
+    modules = {n.module.split(".")[0] for n in loaded if isinstance(n, ast.ImportFrom) and n.module}
+    starts_spark = path.stem in ("local", "quiet_start")
+    assert starts_spark or not classic & (names | modules)

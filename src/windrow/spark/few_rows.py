@@ -11,15 +11,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Timer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pyarrow as pa
-from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.spark.arrow_types import arrow_schema
 from windrow.spark.plain_filters import children, kind_of
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
 
 _PASSED = frozenset(["Project", "Filter", "SubqueryAlias", "View", "Union"])
 _MOVING = frozenset(["Repartition", "RepartitionByExpression", "RebalancePartitions", "Sort"])

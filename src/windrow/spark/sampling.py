@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-from py4j.protocol import Py4JError
 from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -34,6 +33,7 @@ from windrow.planner.plans import Resources
 from windrow.spark.few_rows import PARTITIONS, few_rows, limited, narrow_leaves, rows_by, unmoved
 from windrow.spark.master import is_connect
 from windrow.spark.plain_filters import kind_of
+from windrow.spark.release import has_spark
 from windrow.spark.rows import column
 from windrow.spark.rows_in_files import rows_in_files
 from windrow.spark.settings import MEASURE, SAMPLE
@@ -60,12 +60,22 @@ def statistics_of(
         return UNKNOWN
     try:
         found, rows = _of_files(query, df) if isinstance(df, SplitRows) else _of_frame(query, df)
-    except (PySparkException, Py4JError, pa.ArrowException, WindrowError):
+    except _failures():
         # What is wrong with the rows, the query itself says when it runs.
         return UNKNOWN
     if rows is None or query.hints.cost is not None or not _is_on(df, MEASURE):
         return found
     return replace(found, cost=_cost(query, found, rows, resources))
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What looking for a sample may fail with; mere clients of Spark Connect have no Py4J."""
+    known = (PySparkException, pa.ArrowException, WindrowError)
+    if not has_spark():
+        return known
+    from py4j.protocol import Py4JError
+
+    return (*known, Py4JError)
 
 
 def _is_on(df: DataFrame | SplitRows, setting: str) -> bool:
