@@ -79,8 +79,13 @@ class _Source:
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], file: str) -> _Source | None:
-        """None if it is not a kernel of this package."""
-        return cls(function, file) if Path(file).is_relative_to(_PACKAGE) else None
+        """None if it is not a kernel of this package.
+
+        Bytecode in a zip names the file that it was made of, wherever that was.
+        """
+        named = f"{function.__module__.replace('.', '/')}.py"
+        is_ours = named.startswith("windrow/") and Path(file).as_posix().endswith(f"/{named}")
+        return cls(function, file) if is_ours else None
 
     def get_cache_path(self) -> str:
         return str(folders()[0])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import compileall
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 import windrow
 from windrow.kernels import kernel_cache
@@ -54,6 +57,23 @@ def test_kernels_of_a_zip_are_loaded_after_both_were_moved(tmp_path: Path) -> No
     assert compiled > 0 and loaded == 0
     moved = package.rename(tmp_path / "windrow.zip")
     compiled, loaded, _ = run(moved, folder.rename(tmp_path / "elsewhere"))
+    assert compiled == 0 and loaded > 0
+
+
+def test_kernels_are_found_from_bytecode_in_a_zip(tmp_path: Path) -> None:
+    folder, built = tmp_path / "kernels", tmp_path / "built"
+    run(zipped(tmp_path / "here" / "windrow.zip"), folder)
+    with zipfile.ZipFile(tmp_path / "here" / "windrow.zip") as archive:
+        archive.extractall(built)
+    kernels = built / "windrow" / "kernels"
+    assert compileall.compile_dir(
+        kernels, legacy=True, quiet=2, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH
+    )
+    with zipfile.ZipFile(tmp_path / "windrow.zip", "w") as archive:
+        for file in built.rglob("*.py*"):
+            archive.write(file, str(file.relative_to(built)))
+    shutil.rmtree(built)
+    compiled, loaded, _ = run(tmp_path / "windrow.zip", folder)
     assert compiled == 0 and loaded > 0
 
 
