@@ -31,6 +31,7 @@ from unittest import mock
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
 import windrow as wr
@@ -165,20 +166,31 @@ def keys(spark: SparkSession) -> None:
             "the key split, on demand": wr.KeyFarm(CORES, hot_keys=[0]),
             "all keys on demand": wr.WinFarm(CORES, workers="agnostic"),
         }
-        for pattern in patterns.values():
-            found = {(r.k, r.window_id): r.n for r in result(pattern).collect()}
-            if found != wanted:
-                raise AssertionError(f"{pattern}: {len(found)} windows, {len(wanted)} expected")
-        runs: list[Callable[[], object]] = [
-            lambda p=p: result(p).write.format("noop").mode("overwrite").save()  # type: ignore[misc]
-            for p in patterns.values()
-        ]
-        alone, *others = best_of(REPEATS, *runs)
-        rows = np.bincount(number_keys([pa.chunked_array([key])], n, CORES), minlength=CORES)
-        print(f"  a key with {share:4.0%} of the rows: perfect balance is", end=" ")
-        print(f"{rows.max() / n * CORES:.2f}x the speed of KeyFarm")
-        for name, seconds in zip(patterns, [alone, *others], strict=True):
-            print(f"    {name:<28} {seconds:6.2f} s {alone / seconds:6.2f}x")
+        compare_with_key_farm(f"a key with {share:4.0%} of the rows", patterns, result, wanted, key)
+
+
+def compare_with_key_farm(
+    what: str,
+    patterns: dict[str, Pattern],
+    result: Callable[[Pattern], DataFrame],
+    wanted: Counter[tuple[int, int]],
+    key: NDArray[np.int64],
+) -> None:
+    """Check the results of all patterns, and print their speeds; the first is the key farm."""
+    for pattern in patterns.values():
+        found = {(r.k, r.window_id): r.n for r in result(pattern).collect()}
+        if found != wanted:
+            raise AssertionError(f"{pattern}: {len(found)} windows, {len(wanted)} expected")
+    runs: list[Callable[[], object]] = [
+        lambda p=p: result(p).write.format("noop").mode("overwrite").save()  # type: ignore[misc]
+        for p in patterns.values()
+    ]
+    alone, *others = best_of(REPEATS, *runs)
+    rows = np.bincount(number_keys([pa.chunked_array([key])], len(key), CORES), minlength=CORES)
+    print(f"  {what}: perfect balance is", end=" ")
+    print(f"{rows.max() / len(key) * CORES:.2f}x the speed of KeyFarm")
+    for name, seconds in zip(patterns, [alone, *others], strict=True):
+        print(f"    {name:<42} {seconds:6.2f} s {alone / seconds:6.2f}x")
 
 
 def few(spark: SparkSession) -> None:
@@ -216,20 +228,7 @@ def few(spark: SparkSession) -> None:
     for name, hot in splits.items():
         patterns[f"the key split into {name}"] = wr.KeyFarm(CORES, hot_keys=[0], hot=hot)
     patterns["all keys in parts"] = wr.WinMapReduce(CORES, 1)
-    for pattern in patterns.values():
-        found = {(r.k, r.window_id): r.n for r in result(pattern).collect()}
-        if found != wanted:
-            raise AssertionError(f"{pattern}: {len(found)} windows, {len(wanted)} expected")
-    runs: list[Callable[[], object]] = [
-        lambda p=p: result(p).write.format("noop").mode("overwrite").save()  # type: ignore[misc]
-        for p in patterns.values()
-    ]
-    alone, *others = best_of(REPEATS, *runs)
-    rows = np.bincount(number_keys([pa.chunked_array([key])], n, CORES), minlength=CORES)
-    print(f"  a key with {windows} windows: perfect balance is", end=" ")
-    print(f"{rows.max() / n * CORES:.2f}x the speed of KeyFarm")
-    for name, seconds in zip(patterns, [alone, *others], strict=True):
-        print(f"    {name:<42} {seconds:6.2f} s {alone / seconds:6.2f}x")
+    compare_with_key_farm(f"a key with {windows} windows", patterns, result, wanted, key)
 
 
 PARTS = {"unequal": unequal, "panes": panes, "keys": keys, "few": few}

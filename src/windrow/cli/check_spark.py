@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 
 import windrow as wr
 from windrow import functions as wf
+from windrow.cli.check import is_server
 from windrow.cli.findings import Finding
 from windrow.spark.cores import cores_of
 from windrow.spark.interpreter import check_worker_python
@@ -68,7 +69,7 @@ def _session(master: str | None) -> SparkSession:
     if master is None or master.startswith("local"):
         given = {} if master is None else {"spark__master": master}
         return wr.local_spark(**given)
-    if master.startswith("sc://"):
+    if is_server(master):
         return SparkSession.builder.remote(master).getOrCreate()
     return SparkSession.builder.master(master).appName("windrow check").getOrCreate()
 

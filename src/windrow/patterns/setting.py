@@ -39,10 +39,10 @@ class Setting:
         self.is_early = self.keeps_panes and workers.is_told_by_time(query.model)
         self.reduces_early = self.is_early and place != "process"
         # On streams, rankers, windowers and the workers behind them hold tuples, as checkpoints do.
-        self.deals_partials = self.keeps_panes and place != "stream"
+        self.deals_partials = self.keeps_panes and not self.is_stream
         self.farms_partials = self.is_early or self.deals_partials
         self.sends_rows = workers.sends_rows(query, is_stream=self.is_stream)
-        self.skips_panes = self.sends_rows and place != "stream"
+        self.skips_panes = self.sends_rows and not self.is_stream
         computation = query.computation
         self.n_rounds = len(computation.rounds) if isinstance(computation, Decompose) else 1
         self.can_be_dealt = workers.can_be_dealt(query)
@@ -68,7 +68,7 @@ class Setting:
         Each is a task, of which free cores and free threads take the next one. Where panes would
         send all their rows there are only workers of windows.
         """
-        if self.is_stream or pattern.workers == "active" or not self.is_parallel:
+        if pattern.workers == "active" or not self.is_parallel:
             return pattern
         if self.skips_panes:
             return replace(pattern, wlq=pattern.wlq * TASKS_EACH)

@@ -140,9 +140,9 @@ def by_rules(query: WindowQuery, resources: Resources, statistics: Statistics = 
 def _pattern_by_rules(query: WindowQuery, n: int, *, is_stream: bool) -> tuple[Pattern, str]:
     if n == 1:
         return WinSeq(), "there is one core"
-    model = query.model
     if query.keys:
         return KeyFarm(n), "there are keys, which are independent of each other"
+    model = query.model
     if can_keep_panes(query) and is_told_by_time(model):
         why = "no keys: rows become partials of panes as they come, and workers share the windows"
         return WinFarm(n), why

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.core.errors import WindrowError
 from windrow.spark.master import is_connect
+from windrow.spark.settings import is_on
 from windrow.spark.splits import ScannedRows
 
 _HINT = "call to_df(spark), where spark is your session or wr.local_spark()."
@@ -33,7 +34,7 @@ def session_of(spark: object) -> SparkSession:
 
 def is_case_sensitive(spark: SparkSession) -> bool:
     """Whether names that differ in case only are two columns in this session."""
-    return str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+    return is_on(spark, "spark.sql.caseSensitive", by_default=False)
 
 
 def checked_session(spark: Any, step: str, hint: str | None = None) -> SparkSession:

@@ -37,7 +37,7 @@ from windrow.spark import native
 from windrow.spark.marks import LAG, SPARKS, WATERMARK, lag_of, marked, with_watermark
 from windrow.spark.plans import nodes_of, watermarks_of
 from windrow.spark.rows import column, result_fields, schema_of, time_of
-from windrow.spark.settings import NATIVE_STREAMS
+from windrow.spark.settings import NATIVE_STREAMS, is_on
 from windrow.spark.watermark import Watermark
 
 _END = "windrow.end"
@@ -59,7 +59,7 @@ _STATELESS = frozenset(
 
 def is_native(query: WindowQuery, df: DataFrame) -> bool:
     """Whether Spark's own aggregation computes the windows, with the same results."""
-    is_wanted = str(df.sparkSession.conf.get(NATIVE_STREAMS, "false")).lower() == "true"
+    is_wanted = is_on(df.sparkSession, NATIVE_STREAMS, by_default=False)
     return (
         is_wanted
         and query.idle_timeout is None

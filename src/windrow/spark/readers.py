@@ -30,7 +30,7 @@ from windrow.spark import native, native_streams
 from windrow.spark.file_rows import FileRows
 from windrow.spark.plain_scans import plain_scan
 from windrow.spark.plain_streams import plain_stream
-from windrow.spark.settings import COLUMNAR_SCAN, COLUMNAR_STREAMS
+from windrow.spark.settings import COLUMNAR_SCAN, COLUMNAR_STREAMS, is_on
 from windrow.spark.splits import SplitRows
 
 
@@ -55,9 +55,9 @@ def reading_of(query: WindowQuery, df: DataFrame, pattern: Pattern | None) -> Re
 
 def scan_of(df: DataFrame, columns: list[str], time: str | None) -> Reading:
     """How these columns of a DataFrame and its times are read."""
-    defaults = {COLUMNAR_SCAN: "true", **({COLUMNAR_STREAMS: "false"} if df.isStreaming else {})}
+    defaults = {COLUMNAR_SCAN: True, **({COLUMNAR_STREAMS: False} if df.isStreaming else {})}
     for setting, default in defaults.items():
-        if str(df.sparkSession.conf.get(setting, default)).lower() != "true":
+        if not is_on(df.sparkSession, setting, by_default=default):
             return by_spark(df, f"{setting} is not true")
     names = list(dict.fromkeys(columns if time is None else [*columns, time]))
     found = plain_stream(df, names, time) if df.isStreaming else plain_scan(df, names)

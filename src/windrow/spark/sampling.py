@@ -36,7 +36,7 @@ from windrow.spark.plain_filters import kind_of
 from windrow.spark.release import has_spark
 from windrow.spark.rows import column
 from windrow.spark.rows_in_files import rows_in_files
-from windrow.spark.settings import MEASURE, SAMPLE
+from windrow.spark.settings import MEASURE, SAMPLE, is_on
 from windrow.spark.splits import SplitRows
 
 LEAST_ROWS = 500_000
@@ -56,14 +56,16 @@ def statistics_of(
     """What a sample adds to the user's hints; nothing if only one plan is left to choose."""
     if resources.cores == 1 and resources.native is None:
         return UNKNOWN
-    if not _is_on(df, SAMPLE):
+    if not is_on(df.sparkSession, SAMPLE, by_default=True):
         return UNKNOWN
     try:
         found, rows = _of_files(query, df) if isinstance(df, SplitRows) else _of_frame(query, df)
     except _failures():
         # What is wrong with the rows, the query itself says when it runs.
         return UNKNOWN
-    if rows is None or query.hints.cost is not None or not _is_on(df, MEASURE):
+    if rows is None or query.hints.cost is not None:
+        return found
+    if not is_on(df.sparkSession, MEASURE, by_default=True):
         return found
     return replace(found, cost=_cost(query, found, rows, resources))
 
@@ -76,10 +78,6 @@ def _failures() -> tuple[type[Exception], ...]:
     from py4j.protocol import Py4JError
 
     return (*known, Py4JError)
-
-
-def _is_on(df: DataFrame | SplitRows, setting: str) -> bool:
-    return str(df.sparkSession.conf.get(setting, "true")).lower() == "true"
 
 
 def _of_files(query: WindowQuery, df: SplitRows) -> tuple[Statistics, pa.Table | None]:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 PARTITIONS = "spark.sql.shuffle.partitions"
 
@@ -35,6 +40,11 @@ The files of a stream are not known before they come, so nothing is certain when
 
 NATIVE_STREAMS = "spark.windrow.nativeStreams"
 """Whether Spark's own aggregation computes windows of streams where it can; false by default."""
+
+
+def is_on(spark: SparkSession, setting: str, *, by_default: bool) -> bool:
+    """Whether a setting that is true or false is true in this session."""
+    return str(spark.conf.get(setting, str(by_default).lower())).lower() == "true"
 
 
 def local_checkpoints(version: str) -> dict[str, str]:

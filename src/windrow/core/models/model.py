@@ -130,6 +130,11 @@ class MappedWindow(WindowModel):
         """
         raise self._without("panes")
 
+    def panes_begin(self) -> int:
+        """Where pane 0 begins."""
+        begins, _ = self.panes().bounds(np.zeros(1, np.int64))
+        return int(begins[0])
+
     def pane_span(self, n: int) -> int:
         """How many neighbouring panes the windows i, i + n, i + 2n, ... never cut apart."""
         return 1

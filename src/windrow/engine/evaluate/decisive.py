@@ -34,7 +34,7 @@ class DecisiveTuples:
         self.rows = rows
         self.keys = query.keys
         self.pane = mapped(query.model).pane_length
-        self.origin = int(mapped(query.model).panes().bounds(np.zeros(1, np.int64))[0][0])
+        self.origin = mapped(query.model).panes_begin()
 
     @staticmethod
     def of(query: WindowQuery) -> DecisiveTuples | None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.core.models import MappedWindow
+from windrow.engine.columns.arrays import Int64s
 from windrow.engine.columns.control import ARRIVAL, PIECE
 from windrow.engine.columns.hot_keys import HotKeys
 from windrow.engine.columns.key_table import hash_keys, number_keys
@@ -21,7 +22,6 @@ from windrow.kernels.groups import gather_groups
 from windrow.kernels.pane_runs import pane_runs
 
 Mask = NDArray[np.bool_]
-Int64s = NDArray[np.int64]
 _MOST_TAKEN = 1 << 30
 """Bytes. A column of texts cannot have more than twice as many in one chunk."""
 
@@ -120,8 +120,7 @@ class ByWindow(Route):
         pane = self.model.pane_length
         if pane is None:
             return np.arange(len(positions))
-        (origin,), _ = self.model.panes().bounds(np.zeros(1, np.int64))
-        return pane_runs(shifts, positions, pane, int(origin))
+        return pane_runs(shifts, positions, pane, self.model.panes_begin())
 
     def _masks(self, positions: Int64s, shifts: Int64s, instance: int) -> list[Mask]:
         n = self.n * self.outer

@@ -95,10 +95,10 @@ class StageRunner:
 
     def stateful(self) -> list[list[Worker]]:
         """The workers of each node that holds state, and of each such link of a chain."""
-        nodes = (n for n in enumerate(self.nodes) if isinstance(n[1], Workers) and n[1].holds_state)
         return [
             [stored for stored in links if stored is not None]
-            for i, _ in nodes
+            for i, node in enumerate(self.nodes)
+            if isinstance(node, Workers) and node.holds_state
             for links in zip_longest(*(worker.stored for worker in self.workers[i]))
         ]
 

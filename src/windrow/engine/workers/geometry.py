@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-import numpy as np
-
 from windrow.core.models import Axis, WindowModel, mapped
 from windrow.core.watermark import BEGINNING, END_OF_STREAM
 from windrow.engine.columns.control import PIECE, RANK, TIME
@@ -53,9 +51,8 @@ class Geometry:
         """The query's windows over panes. Each piece is ``span`` panes and has the first number."""
         windows, pane = mapped(model).in_panes(), model.pane_length
         assert pane is not None
-        first, _ = mapped(model).panes().bounds(np.zeros(1, np.int64))
-        judge = windower_class(model)
-        return Geometry(windows, windower_class(windows), judge, PIECE, pane, int(first[0]), span)
+        origin, judge = mapped(model).panes_begin(), windower_class(model)
+        return Geometry(windows, windower_class(windows), judge, PIECE, pane, origin, span)
 
     @property
     def is_placed(self) -> bool:

@@ -16,9 +16,10 @@ from windrow.planner.phases.whole_windows import whole_windows
 def hot_windows(at: Terms, pattern: KeyFarm, farm: WinFarm) -> list[Phase]:
     """Each key has one worker, but all of them, or executors, share the windows of hot keys."""
     c, load, n = at.constants, at.load, pattern.n
-    hot, cold = divided(load, pattern.hot_keys, by_rank=at.query.model.ranks_tuples)
+    of_hot_keys, others = others_of(at, pattern)
+    hot, cold = of_hot_keys.load, others.load
     share, rest = hot.rows / load.rows, cold.rows / load.rows
-    of_cold = rest * at.of(cold).by_key(n)
+    of_cold = rest * others.by_key(n)
     batches = max(1.0, hot.windows / farm.batch)
     results = load.windows * c.window
     if farm.workers == "active":
