@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 import windrow as wr
 from tests import golden_checkpoint
 from windrow.cli.__main__ import main
+from windrow.cli.bench import check_same
+from windrow.cli.bench_queries import QUERIES, ticks
 from windrow.cli.check_spark import check_spark
 from windrow.spark import progress
 from windrow.spark.progress import Stages
@@ -62,6 +65,17 @@ def test_check_finds_nothing_wrong_with_a_session_that_is_right(spark: SparkSess
     assert {"session", "tasks", "settings", "executors"} < findings.keys()
     assert "windows are right" in findings["bounded query"].found
     assert "windows are right" in findings["stream"].found
+
+
+def test_bench_asks_spark_for_the_same_windows(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "ticks.parquet")
+    rows = ticks(110_000)
+    parquet.write_table(rows, path)
+    spark.read.parquet(path).createOrReplaceTempView("ticks")
+    for query in QUERIES:
+        wanted = query.over(wr.stream(rows)).collect()
+        assert len(query.compared(wanted)) > 90
+        check_same(query, "by Spark", spark.sql(query.sql).toArrow(), wanted)
 
 
 def test_progress_shows_the_stages_that_run(

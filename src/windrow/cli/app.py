@@ -118,6 +118,17 @@ def inspect(
 
 
 @app.command()
+def bench(
+    rows: Annotated[int, typer.Option(min=1000, help="Rows of each query.")] = 2_000_000,
+    spark: Annotated[bool, typer.Option(help="Time Spark, too.")] = True,
+) -> None:
+    """Time typical queries here, beside Spark's own ways; takes minutes."""
+    from windrow.cli.bench import bench
+
+    bench(rows, with_spark=spark)
+
+
+@app.command()
 def calibrate(
     master: Annotated[
         str | None, typer.Option(help="Spark's master; by default all cores of this machine.")

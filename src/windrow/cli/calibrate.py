@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import asdict
-from importlib.util import find_spec
 
 from rich.console import Console
 from rich.table import Table
 
 from windrow.cli.calibration_here import Here
-from windrow.cli.java import LEAST, find_java
+from windrow.cli.java import can_start_spark
 from windrow.engine.threads import cores_here
 from windrow.planner.constants import IN_PROCESS, ON_SPARK, Constants
 from windrow.planner.machine import store
@@ -57,8 +56,7 @@ def _seen(measured: Iterable[tuple[str, float]], console: Console) -> dict[str, 
 
 def _can_start(console: Console) -> bool:
     """Whether Spark can be measured here."""
-    java = find_java()
-    is_there = find_spec("pyspark") is not None and java is not None and java.version >= LEAST
+    is_there = can_start_spark()
     if not is_there:
         console.print("Spark's steps keep what ships: see windrow check for what it lacks")
     return is_there

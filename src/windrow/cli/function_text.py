@@ -39,7 +39,9 @@ def _called(text: str) -> tuple[Aggregate[Any, Any, Any], str]:
     try:
         call = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError):
-        raise _refused(text) from None
+        if re.fullmatch(r"\w+\(\s*\*\s*\)", text):
+            raise _refused(text, "count() counts all rows.") from None
+        raise _refused(text, "Names with other characters go in quotes: sum('seq no').") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise _refused(text)
     word = call.func.id
@@ -65,5 +67,6 @@ def _value(node: ast.expr, text: str) -> Any:
         raise _refused(text) from None
 
 
-def _refused(text: str) -> WindrowError:
-    return WindrowError("a function is written as a call with columns", repr(text), _HINT)
+def _refused(text: str, more: str = "") -> WindrowError:
+    hint = f"{_HINT} {more}".strip()
+    return WindrowError("a function is written as a call with columns", repr(text), hint)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 LEAST = 17
 """The oldest Java that Spark 4 runs on."""
@@ -33,3 +34,9 @@ def find_java() -> Java | None:
         return Java(path, 0)
     found = re.search(r"java\.specification\.version = (?:1\.)?(\d+)", said)
     return Java(path, int(found[1]) if found else 0)
+
+
+def can_start_spark() -> bool:
+    """Whether there are a PySpark and a Java that runs it."""
+    found = find_java()
+    return find_spec("pyspark") is not None and found is not None and found.version >= LEAST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -68,6 +69,10 @@ def hinted(
         rate=None if rate is None else _rate(rate),
         cost=None if cost is None else _cost(cost),
     )
+    if hot and known.skew is not None and known.skew < 0.99 * hot[0][1]:
+        rule = f"the most frequent key has at least the share of {hot[0][0]!r}, {hot[0][1]}"
+        hint = "leave skew out: hot_keys tell it."
+        raise WindrowError(rule, received("hint skew", skew), hint)
     # By rounding, a share may be slightly less than that of equally frequent keys.
     if known.keys is not None and known.skew is not None and known.skew * known.keys < 0.99:
         rule = f"the most frequent of {known.keys} keys has at least 1/{known.keys} of the rows"
@@ -86,7 +91,7 @@ def _share(value: object) -> float:
 
 
 def _hot_keys(given: object) -> tuple[tuple[Any, float], ...]:
-    shares = {k: number(v) for k, v in given.items()} if isinstance(given, dict) else {}
+    shares = {k: number(v) for k, v in given.items()} if isinstance(given, Mapping) else {}
     known = [(key, share) for key, share in shares.items() if share is not None and share > 0]
     # By rounding, shares may add up to slightly more than all rows.
     if not known or len(known) < len(shares) or sum(share for _, share in known) > 1.01:

@@ -40,6 +40,7 @@ def test_hints_change_neither_results_nor_the_identity_of_state() -> None:
         ({}, "hint needs at least one of keys, skew, rate, cost and hot_keys"),
         ({"hot_keys": ["a"]}, "must map keys to their shares of the rows"),
         ({"hot_keys": {"a": 0.7, "b": 0.7}}, "together up to 1; got hot_keys="),
+        ({"skew": 0.1, "hot_keys": {"a": 0.5}}, "at least the share of 'a', 0.5; got skew=0.1"),
         ({"hot_keys": {1: 0.5}}, "'k' is of type string; got 1"),
         ({"skew": 1.5}, "skew must be the share of the rows .* up to 1; got skew=1.5"),
         ({"keys": 4, "skew": 0.1}, "most frequent of 4 keys has at least 1/4 of the rows"),
