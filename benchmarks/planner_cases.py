@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 import windrow as wr
 from benchmarks.bench_batch import steps_in
 from benchmarks.planner_others import OTHERS, Others
+from benchmarks.planner_unseen import UNSEEN
 from windrow import functions as wf
 from windrow.core.models import WindowModel
 
@@ -119,7 +120,7 @@ def all_names() -> Iterator[str]:
     yield from ("files, sparse, sum, uniform", "files, count, median, 16 %")
     for kind, function in (("time", "sum"), ("time", "20 us"), ("count", "median")):
         yield from (f"stream, {kind}, {function}, {share}" for share in few)
-    yield from OTHERS
+    yield from (OTHERS | UNSEEN)
 
 
 class Cases:
@@ -129,12 +130,13 @@ class Cases:
         self.spark, self.rows, self.folder = spark, rows, folder
         self.loops = {name: steps_in(cost * 1e-6) for name, cost in COSTS.items()}
         self._cached: dict[tuple[str, int], DataFrame] = {}
-        self.others = Others(spark, folder)
+        self.others, self.sources = OTHERS | UNSEEN, Others(spark, folder)
 
     def case(self, name: str) -> Case:
         """The query of this name."""
-        if name in OTHERS:
-            query, hints, rows = self.others.query(name)
+        if found := self.others.get(name):
+            make, hints, rows = found
+            query = make(self.sources, rows)
             return Case(name, query, hints, rows, query.source.is_stream)
         source, *rest = name.split(", ")
         if source not in ("files", "stream", "keyless"):

@@ -24,7 +24,7 @@ _SECOND = 1_000_000
 _KEYED: dict[str, Any] = {"keys": 1000, "rate": 1e6}
 
 
-def _made(spark: SparkSession, rows: int, key: str, *, apart: int = 1) -> DataFrame:
+def made(spark: SparkSession, rows: int, key: str, *, apart: int = 1) -> DataFrame:
     """Rows so many microseconds apart, with keys by an expression over the hash ``h``."""
     return (
         spark.range(rows, numPartitions=4)
@@ -38,13 +38,13 @@ def _made(spark: SparkSession, rows: int, key: str, *, apart: int = 1) -> DataFr
     )
 
 
-def _hot(share: float, keys: int = 1000) -> str:
+def hot(share: float, keys: int = 1000) -> str:
     """One key has this share of the rows."""
     least = round(share * 10_000)
     return f"if(pmod(shiftright(h, 32), 10000) < {least}, 0, pmod(h, {keys}))"
 
 
-def _busy(microseconds: float) -> Callable[[wr.Window], dict[str, float]]:
+def busy(microseconds: float) -> Callable[[wr.Window], dict[str, float]]:
     """A function that takes so long for any window."""
     steps = steps_in(microseconds * 1e-6)
 
@@ -62,70 +62,65 @@ class Others:
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark, self.folder = spark, folder
 
-    def query(self, name: str) -> tuple[Any, dict[str, Any], int]:
-        """The query of this name."""
-        method, hints, rows = OTHERS[name]
-        return method(self, rows), hints, rows
-
     def five_keys_median(self, rows: int) -> Any:
-        made = _made(self.spark, rows, "pmod(h, 5)")
-        windows = wr.stream(made).key_by("k").event_time("t")
+        df = made(self.spark, rows, "pmod(h, 5)")
+        windows = wr.stream(df).key_by("k").event_time("t")
         return windows.window(wr.TimeWindow(4000, 1000)).agg(r=wf.median("x"))
 
     def string_keys_tumbling_median(self, rows: int) -> Any:
-        made = _made(self.spark, rows, "concat('customer ', pmod(h, 100000))")
-        windows = wr.stream(made).key_by("k").event_time("t")
+        df = made(self.spark, rows, "concat('customer ', pmod(h, 100000))")
+        windows = wr.stream(df).key_by("k").event_time("t")
         return windows.window(wr.TimeWindow(_SECOND)).agg(r=wf.median("x"))
 
     def sessions_of_a_hot_key(self, rows: int) -> Any:
-        made = _made(self.spark, rows, _hot(0.16))
-        windows = wr.stream(made).key_by("k").event_time("t")
-        return windows.window(wr.SessionWindow(3900)).apply(_busy(100), "r double")
+        df = made(self.spark, rows, hot(0.16))
+        windows = wr.stream(df).key_by("k").event_time("t")
+        return windows.window(wr.SessionWindow(3900)).apply(busy(100), "r double")
 
     def delta_without_keys(self, rows: int) -> Any:
-        made = _made(self.spark, rows, "0").withColumn("km", F.col("id") / 100)
-        windows = wr.stream(made).event_time("t").window(wr.DeltaWindow("km", 40, 10))
+        df = made(self.spark, rows, "0").withColumn("km", F.col("id") / 100)
+        windows = wr.stream(df).event_time("t").window(wr.DeltaWindow("km", 40, 10))
         return windows.agg(r=wf.max("x"))
 
     def landmark_of_many_aggregates(self, rows: int) -> Any:
-        made = _made(self.spark, rows, "pmod(h, 200)")
-        windows = wr.stream(made).key_by("k").event_time("t")
+        df = made(self.spark, rows, "pmod(h, 200)")
+        windows = wr.stream(df).key_by("k").event_time("t")
         model = wr.LandmarkWindow(_SECOND // 2, _SECOND // 50)
         return windows.window(model).agg(n=wf.count(), r=wf.mean("x"), s=wf.stddev("x"))
 
     def top_k(self, rows: int) -> Any:
-        windows = wr.stream(_made(self.spark, rows, "pmod(h, 1000)")).key_by("k").event_time("t")
+        windows = wr.stream(made(self.spark, rows, "pmod(h, 1000)")).key_by("k").event_time("t")
         return windows.window(wr.TimeWindow("200 ms", "50 ms")).agg(r=wf.top_k("x", 10))
 
     def count_distinct_of_few_keys(self, rows: int) -> Any:
-        windows = wr.stream(_made(self.spark, rows, "pmod(h, 3)")).key_by("k").event_time("t")
+        windows = wr.stream(made(self.spark, rows, "pmod(h, 3)")).key_by("k").event_time("t")
         return windows.window(wr.CountWindow(5000, 1000)).agg(r=wf.count_distinct("x"))
 
     def ohlc(self, rows: int) -> Any:
-        made = _made(self.spark, rows, "concat('symbol ', pmod(h, 4))")
-        windows = wr.stream(made).key_by("k").event_time("t")
+        df = made(self.spark, rows, "concat('symbol ', pmod(h, 4))")
+        windows = wr.stream(df).key_by("k").event_time("t")
         return windows.window(wr.TimeWindow("5 ms", "1 ms")).agg(r=wf.ohlc("x"), v=wf.sum("x"))
 
     def several_with_a_quantile(self, rows: int) -> Any:
-        windows = wr.stream(_made(self.spark, rows, _hot(0.5))).key_by("k").event_time("t")
+        windows = wr.stream(made(self.spark, rows, hot(0.5))).key_by("k").event_time("t")
         windows = windows.window(wr.TimeWindow("500 ms", "100 ms"))
         return windows.agg(n=wf.count(), r=wf.quantile("x", 0.99), m=wf.mean("x"), e=wf.last("x"))
 
     def collect(self, rows: int) -> Any:
-        windows = wr.stream(_made(self.spark, rows, "pmod(h, 1000)")).key_by("k").event_time("t")
+        windows = wr.stream(made(self.spark, rows, "pmod(h, 1000)")).key_by("k").event_time("t")
         return windows.window(wr.CountWindow(100, 50)).agg(r=wf.collect("x"))
 
     def linear_fits_of_one_key(self, rows: int) -> Any:
-        made = _made(self.spark, rows, "0")
-        windows = wr.stream(made).key_by("k").event_time("t").window(wr.TimeWindow(2000, 500))
+        df = made(self.spark, rows, "0")
+        windows = wr.stream(df).key_by("k").event_time("t").window(wr.TimeWindow(2000, 500))
         return windows.agg(fit=wf.linear_regression("x", "id"))
 
     def few_windows_of_1_ms(self, rows: int) -> Any:
-        windows = wr.stream(_made(self.spark, rows, "pmod(h, 3)")).key_by("k").event_time("t")
-        return windows.window(wr.TimeWindow("2 ms", "1 ms")).apply(_busy(1000), "r double")
+        windows = wr.stream(made(self.spark, rows, "pmod(h, 3)")).key_by("k").event_time("t")
+        return windows.window(wr.TimeWindow("2 ms", "1 ms")).apply(busy(1000), "r double")
 
     def fold_of_sessions(self, rows: int) -> Any:
-        windows = wr.stream(_made(self.spark, rows, _hot(0.16))).key_by("k").event_time("t")
+        windows = wr.stream(made(self.spark, rows, hot(0.16))).key_by("k").event_time("t")
         windows = windows.window(wr.SessionWindow(3900))
         return windows.fold(lambda acc, row: max(acc, row["x"]), 0.0, "r double")
 
@@ -142,37 +137,37 @@ class Others:
         return windows.window(wr.CountWindow(400, 100)).agg(r=wf.mean("x"), s=wf.sum("x"))
 
     def parquet_filtered_with_columns(self, rows: int) -> Any:
-        df = self._files("parquet", rows, _hot(0.5)).where("x < 800 and id % 2 = 0")
+        df = self.files("parquet", rows, hot(0.5)).where("x < 800 and id % 2 = 0")
         df = df.withColumn("k", F.concat(F.lit("user "), "k"))
         windows = (
             wr.stream(df).key_by("k").event_time("t").window(wr.TimeWindow("400 ms", "100 ms"))
         )
-        return windows.apply(_busy(200), "r double")
+        return windows.apply(busy(200), "r double")
 
     def csv_of_a_hot_key(self, rows: int) -> Any:
-        df = self._files("csv", rows, _hot(0.6))
+        df = self.files("csv", rows, hot(0.6))
         windows = wr.stream(df).key_by("k").event_time("t").window(wr.CountWindow(200, 50))
-        return windows.apply(_busy(100), "r double")
+        return windows.apply(busy(100), "r double")
 
     def csv_sparse_panes(self, rows: int) -> Any:
-        df = self._files("csv", rows, "pmod(h, 1000)")
+        df = self.files("csv", rows, "pmod(h, 1000)")
         windows = wr.stream(df).key_by("k").event_time("t").window(wr.TimeWindow("40 ms", "400 us"))
         return windows.agg(r=wf.sum("x"))
 
     def union_of_files(self, rows: int) -> Any:
-        df = self._files("parquet", rows // 2, "0")
+        df = self.files("parquet", rows // 2, "0")
         later = df.withColumn("t", F.expr(f"t + interval '{rows} microseconds'"))
         windows = wr.stream(df.unionAll(later)).key_by("k").event_time("t")
-        return windows.window(wr.TimeWindow(400, 100)).apply(_busy(100), "r double")
+        return windows.window(wr.TimeWindow(400, 100)).apply(busy(100), "r double")
 
     def joined_of_one_key(self, rows: int) -> Any:
         names = self.spark.range(10).selectExpr("id k", "concat('name ', id) name")
-        df = _made(self.spark, rows, "pmod(shiftright(h, 60), 1)").join(names, "k")
+        df = made(self.spark, rows, "pmod(shiftright(h, 60), 1)").join(names, "k")
         windows = wr.stream(df).key_by("name").event_time("t").window(wr.TimeWindow(400, 100))
-        return windows.apply(_busy(100), "r double")
+        return windows.apply(busy(100), "r double")
 
     def grouped(self, rows: int) -> Any:
-        df = _made(self.spark, rows, "pmod(h, 1000)")
+        df = made(self.spark, rows, "pmod(h, 1000)")
         df = df.groupBy("k", F.window("t", "10 milliseconds").start.alias("t"))
         df = df.agg(F.sum("x").alias("x"))
         return (
@@ -184,45 +179,45 @@ class Others:
         )
 
     def repartitioned_without_keys(self, rows: int) -> Any:
-        df = _made(self.spark, rows, "0").repartition(4)
+        df = made(self.spark, rows, "0").repartition(4)
         windows = wr.stream(df).event_time("t").window(wr.TimeWindow(1000, 250))
-        return windows.apply(_busy(200), "r double")
+        return windows.apply(busy(200), "r double")
 
     def last_rows_by_minute(self, rows: int) -> Any:
-        windows = wr.stream(_made(self.spark, rows, "pmod(h, 50)")).key_by("k").event_time("t")
+        windows = wr.stream(made(self.spark, rows, "pmod(h, 50)")).key_by("k").event_time("t")
         return windows.window(wr.SlideByTimeWindow(500, 5000)).agg(r=wf.median("x"))
 
     def stream_by_count_of_many_keys(self, rows: int) -> Any:
-        df = self._stream(rows, "pmod(h, 20000)")
+        df = self.stream(rows, "pmod(h, 20000)")
         windows = wr.stream(df).key_by("k").event_time("t").window(wr.CountWindow(20, 5))
         return windows.agg(r=wf.sum("x"))
 
     def stream_by_time_of_one_key(self, rows: int) -> Any:
-        df = self._stream(rows, "0")
+        df = self.stream(rows, "0")
         windows = wr.stream(df).key_by("k").event_time("t").window(wr.TimeWindow(1200, 300))
         return windows.agg(r=wf.median("x"))
 
-    def _files(self, kind: str, rows: int, key: str) -> DataFrame:
+    def files(self, kind: str, rows: int, key: str) -> DataFrame:
         """Files of these rows, in order of time."""
         path = self.folder / f"{kind} {rows} {abs(hash(key))}"
-        made = _made(self.spark, rows, key)
+        df = made(self.spark, rows, key)
         if not path.exists():
-            sorted_ = made.repartitionByRange(4, "t").sortWithinPartitions("t")
+            sorted_ = df.repartitionByRange(4, "t").sortWithinPartitions("t")
             sorted_.write.format(kind).option("header", "true").save(str(path))
         if kind == "parquet":
             return self.spark.read.parquet(str(path))
-        reader = self.spark.read.schema(made.schema).option("header", "true")
+        reader = self.spark.read.schema(df.schema).option("header", "true")
         return reader.format(kind).load(str(path))
 
-    def _stream(self, rows: int, key: str) -> DataFrame:
+    def stream(self, rows: int, key: str) -> DataFrame:
         """A stream of three files."""
         path = self.folder / f"stream {rows} {abs(hash(key))}"
-        made = _made(self.spark, rows, key, apart=3)
+        df = made(self.spark, rows, key, apart=3)
         if not path.exists():
-            made.repartitionByRange(3, "t").sortWithinPartitions("t").write.parquet(str(path))
+            df.repartitionByRange(3, "t").sortWithinPartitions("t").write.parquet(str(path))
             for number, file in enumerate(sorted(path.glob("*.parquet"))):
                 os.utime(file, (number, number))
-        stream = self.spark.readStream.schema(made.schema)
+        stream = self.spark.readStream.schema(df.schema)
         return stream.option("maxFilesPerTrigger", 1).parquet(str(path))
 
 

@@ -91,6 +91,21 @@ def test_rankers_are_shared_by_key(farm: Any) -> None:
     assert rankers.share > 0.5
 
 
+@pytest.mark.parametrize("pattern", [wr.PaneFarm(2, 1), wr.KeyFarm(3, wr.PaneFarm(2, 1))])
+def test_few_panes_of_a_frequent_key_are_dealt_unevenly(pattern: Pattern) -> None:
+    base = wr.stream(TABLE).key_by("k").event_time("t").window(wr.TimeWindow("1 s"))
+    query = functions(base)[4].window_query()
+    shares = []
+    for seconds in (3, 300):
+        known = Statistics(keys=1000, skew=0.5, rate=1e6, rows=seconds * 1_000_000)
+        phases = phases_of_plan(query, Plan(pattern), load_of(query, known, Constants()), Resources(2))
+        (panes,) = [p for p in phases if p.name == "compute panes"]
+        shares.append(panes.share)
+    few, many = shares
+    # Of three panes, one of two workers computes two.
+    assert few / many == pytest.approx(7 / 6, abs=0.02)
+
+
 def test_wide_rows_take_longer_to_move() -> None:
     names = [f"c{i}" for i in range(20)]
     wide = pa.table({"k": ["a"], "t": [1], **{name: [1.0] for name in names}})

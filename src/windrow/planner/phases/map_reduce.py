@@ -5,7 +5,7 @@ from __future__ import annotations
 from windrow.core.computation import Decompose
 from windrow.patterns import WinMapReduce
 from windrow.patterns.workers import can_be_dealt, is_told_by_time
-from windrow.planner.cost import rows_sent_per_window, windows_share
+from windrow.planner.cost import rows_sent_per_window
 from windrow.planner.phases.phase import Phase
 from windrow.planner.phases.terms import Terms
 
@@ -16,7 +16,7 @@ def map_reduce(at: Terms, pattern: WinMapReduce, n: int, share: float, rows: flo
     if load.sends_rows and is_told_by_time(at.query.model):
         sent = load.sent_to(pattern.reduce, at.in_a_row()) * rows / load.rows
         work = at.held(sent) + at.results()
-        of_reduces = share * windows_share(pattern.reduce, load.windows)
+        of_reduces = share * at.dealt(pattern.reduce, load.windows)
         reduce = Phase("compute windows", work, n * pattern.reduce, of_reduces)
         return [at.intake(sent), reduce]
     if can_be_dealt(at.query):
@@ -41,7 +41,7 @@ def parts(
 ) -> list[Phase]:
     """Map and reduce, once per round, of rows that mappers hold or a windower has sent."""
     c, load = at.constants, at.load
-    of_reduces = share * windows_share(pattern.reduce, load.windows)
+    of_reduces = share * at.dealt(pattern.reduce, load.windows)
     if load.sends_rows:
         work = sent * (c.exchange + load.per_row) + at.results()
         n_reduce = n * pattern.reduce

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from windrow.patterns import PaneFarm, Pattern, WinMapReduce
 from windrow.patterns.setting import TASKS_EACH
-from windrow.planner.cost import windows_share
 from windrow.planner.phases.map_reduce import parts
 from windrow.planner.phases.phase import Phase
 from windrow.planner.phases.terms import Terms
@@ -19,7 +18,7 @@ def over_partials(
     if isinstance(pattern, PaneFarm):
         plq, wlq = pattern.plq, pattern.wlq
         plq *= TASKS_EACH if pattern.workers == "agnostic" else 1
-        of_panes, of_windows = windows_share(plq, load.panes), windows_share(wlq, load.windows)
+        of_panes, of_windows = at.dealt(plq, load.panes), at.dealt(wlq, load.windows)
         merging, taken = sent * c.piece, sent / load.panes * load.panes_sent_to(wlq)
         computing = taken * c.piece + at.results() + at.state(taken)
         return [

@@ -9,7 +9,7 @@ from windrow.engine.window_query import WindowQuery
 from windrow.patterns import PaneFarm, Pattern
 from windrow.patterns.farm import in_a_row
 from windrow.planner.constants import USUAL_WIDTH, Constants
-from windrow.planner.cost import largest_share, pane_gain
+from windrow.planner.cost import farm_share, largest_share, pane_gain
 from windrow.planner.load import Load
 from windrow.planner.phases.phase import Phase
 from windrow.planner.plans import Resources
@@ -76,6 +76,12 @@ class Terms:
     def by_key(self, n: int) -> float:
         """The share of the busiest of n workers if keys are hashed to them."""
         return largest_share(n, self.load.keys, self.load.skew)
+
+    def dealt(self, n: int, pieces: float) -> float:
+        """The share of the busiest of n workers if the panes, or windows, of a key are dealt."""
+        load = self.load
+        of_hot_key = pieces * load.windows_of_hot_key / load.windows
+        return farm_share(n, load.keys, load.skew, of_hot_key)
 
     def rankers(self, n: int, sent: float, are_paned: bool = False) -> list[Phase]:
         """If ranks are needed to route rows: workers that rank them and send copies of them.
