@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from windrow.core.checks import positive_workers
+from windrow.core.statistics import Statistics
 from windrow.engine import in_process
 from windrow.engine.datasets.steps import Unread
 from windrow.engine.stages.nodes import Collector, Stages
@@ -55,14 +56,21 @@ class InThreads:
             self.query, self.stages, steps, schema, ordered=ordered, threads=self.threads
         )
 
-    def decision(self, reads: str | None = None) -> Decision:
-        """What will run and why, and for a dataset what is read."""
+    def decision(self, reads: str | None = None, rows: int | None = None) -> Decision:
+        """What will run and why: for a dataset what is read, and the rows if they are counted."""
         runs = "in this process" + (f", in {self.threads} threads" if self.threads > 1 else "")
         resources = Resources(
             self.threads, reads_files=reads is not None, constants=in_process_here()
         )
         return Decision(
-            self.query, self.choice, self.stages, resources, runs, reads, runs_here=True
+            self.query,
+            self.choice,
+            self.stages,
+            resources,
+            runs,
+            reads,
+            Statistics(rows=rows),
+            runs_here=True,
         )
 
 

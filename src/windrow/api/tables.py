@@ -106,7 +106,7 @@ class TableSource:
 
     def decision(self, query: WindowQuery, pattern: Pattern | None) -> Decision:
         """What will run and why, as it was decided."""
-        return self._in_threads(query, pattern, None).decision()
+        return self._in_threads(query, pattern, None).decision(rows=len(self.table) or None)
 
     def sample(self, rows: int) -> TableSource:
         """A source over the first rows."""

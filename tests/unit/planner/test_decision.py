@@ -101,7 +101,7 @@ def test_the_decision_is_also_data_with_a_version(capsys: Any) -> None:
     assert data["version"] == 1
     assert data["keys"] == ["k"]
     assert data["pattern"] == "WinSeq()"
-    assert data["statistics"] == {"keys": 10}
+    assert data["statistics"] == {"keys": 10, "rows": len(TABLE)}
     assert data["compute"] == "s=Sum('x')"
     assert [plan["is_chosen"] for plan in data["plans"]] == [True]
     assert {"latency", "bytes", "sentence"} <= data["plans"][0].keys()
