@@ -254,6 +254,15 @@ def test_a_checkpoint_tells_the_keys_of_an_earlier_run(spark: SparkSession, tmp_
         over_a_stream(spark).hint_from(tmp_path / "elsewhere")
 
 
+def test_without_a_session_no_checkpoint_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    query = wr.stream({"x": [1]}).window(wr.CountWindow(2)).agg(n=wf.count())
+    with pytest.raises(wr.WindrowError, match=r"hint_from needs a Spark session(.|\n)*local_spark"):
+        query.hint_from(tmp_path)
+
+
 def test_rows_that_cannot_be_computed_fail_only_when_the_query_runs(spark: SparkSession) -> None:
     made = spark.range(1_000_000).selectExpr(
         "raise_error('no key')::bigint k", "timestamp_micros(id) ts", "id x"

@@ -22,13 +22,13 @@ def check_session(spark: object, df: DataFrame | ScannedRows) -> None:
         raise WindrowError(rule, "another session", "call to_df() without it.")
 
 
-def session_of(spark: object) -> SparkSession:
-    """The given session, or else the active one."""
+def session_of(spark: object, what: str = "a dataset", hint: str = _HINT) -> SparkSession:
+    """The given session, or else the active one, which ``what`` needs."""
     if spark is not None:
         return _checked(spark)
     active = SparkSession.getActiveSession()
     if active is None:
-        raise WindrowError("a dataset needs a Spark session to run on", "none", _HINT)
+        raise WindrowError(f"{what} needs a Spark session to run on", "none", hint)
     return active
 
 

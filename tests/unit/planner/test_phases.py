@@ -98,7 +98,8 @@ def test_few_panes_of_a_frequent_key_are_dealt_unevenly(pattern: Pattern) -> Non
     shares = []
     for seconds in (3, 300):
         known = Statistics(keys=1000, skew=0.5, rate=1e6, rows=seconds * 1_000_000)
-        phases = phases_of_plan(query, Plan(pattern), load_of(query, known, Constants()), Resources(2))
+        load = load_of(query, known, Constants())
+        phases = phases_of_plan(query, Plan(pattern), load, Resources(2))
         (panes,) = [p for p in phases if p.name == "compute panes"]
         shares.append(panes.share)
     few, many = shares
