@@ -41,8 +41,10 @@ def _kept(at: Setting, pattern: PaneFarm, farm: Farm, panes: FarmPanes, fan_in: 
     """Workers that keep the tuples of their panes themselves."""
     of_panes = Geometry.of_panes(panes, at.position)
     plq = partial(workers.pane_level, at.query, of_panes, panes, farm.share, pattern.plq)
+    # Over bounded rows, small tasks stand for agnostic workers.
+    are_tasks = pattern.workers == "agnostic"
     return [
-        Emitter(ByPane(panes, at.position, at.query.keys, pattern.plq), fan_in),
+        Emitter(ByPane(panes, at.position, at.query.keys, pattern.plq, are_tasks), fan_in),
         Workers("PLQ", plq, farm.n * pattern.plq),
     ]
 

@@ -147,6 +147,22 @@ def test_consecutive_windows_go_to_workers_in_turn() -> None:
     assert sorted(map(tuple, parts)) == [(0, 3), (1, 4), (2, 5)]
 
 
+@given(st.sampled_from("pqrs"), st.integers(1, 6), st.sampled_from([1, 2, 3, 4]))
+def test_panes_rotate_so_that_those_at_regular_distances_do_not_meet(
+    name: str, n: int, every: int
+) -> None:
+    panes = FarmPanes.of(wr.TimeWindow(10), 1, 1)
+    route = ByPane(panes, TIME, ("k",), n, rotates=True)
+    numbers = list(range(-n * n, n * n))
+    parts = sent(route, rows([name] * len(numbers), [10 * i for i in numbers]))
+    assert is_partition(parts, 2 * n * n)
+    rounds = [{i // n for i in part} for part in parts]
+    assert all(len(each) == 2 * n for each in rounds), "each round of panes has one for each worker"
+    if n % every == 0:
+        dear = [sum(numbers[i] % every == 0 for i in part) for part in parts]
+        assert dear == [2 * n // every] * n
+
+
 def batches(n_windows: int, parts: int) -> list[Any]:
     columns = TupleColumns.of(pa.table({"x": list(range(n_windows))}))
     ids = np.arange(n_windows)
@@ -177,6 +193,9 @@ def test_routes_describe_themselves() -> None:
         ByKey(("a", "b"), 3): "hash(a, b) mod 3",
         ByKey((), 2): "hash(no key) mod 2",
         ByPane(panes, TIME, ("k",), 2): "pane i of key k to (hash(k) + i) mod 2",
+        ByPane(panes, TIME, ("k",), 2, rotates=True): (
+            "pane i of key k to (hash(k) + i + i // 2) mod 2"
+        ),
         ByPane(wide, TIME, ("k",), 2): (
             "pane i of key k to (hash(k) + i) mod 2, panes of gcd(length, 2*slide)"
         ),

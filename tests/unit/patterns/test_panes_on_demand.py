@@ -52,12 +52,12 @@ def test_on_a_stream_a_windower_forms_the_panes() -> None:
 
 
 def test_over_bounded_rows_free_cores_take_the_next_of_many_tasks() -> None:
-    by_pane = "pane i of key k to (hash(k) + i) mod 16"
+    by_pane = "pane i of key k to (hash(k) + i + i // 16) mod 16"
     rest = [f"PLQ x 16 | {WINDOWS3}", "WLQ x 3", collect(3)]
     var = wf.var("x")
     assert stages(TIME, ON_DEMAND, var, place="tasks") == [f"emit {by_pane}", *rest]
     assert stages(TIME, ON_DEMAND, var, place="threads") == [f"emit {by_pane}", *rest]
-    reduced = f"emit partials of panes by {by_pane}"
+    reduced = "emit partials of panes by pane i of key k to (hash(k) + i) mod 16"
     assert stages(TIME, ON_DEMAND, wf.sum("x"), place="tasks") == [reduced, *rest]
     # There are no more rankers than before.
     assert stages(COUNT, ON_DEMAND, var, place="tasks")[1] == f"Ranker x 2 | emit {by_pane}"

@@ -187,6 +187,11 @@ class ByPane(Route):
     position: str
     keys: tuple[str, ...]
     n: int
+    rotates: bool = False
+    """Whether each round of n panes begins one worker later.
+
+    Panes at regular distances that take long do not all go to the same worker then.
+    """
 
     def targets(self, message: Any, instance: int) -> list[Any]:
         if self.n == 1:
@@ -194,11 +199,13 @@ class ByPane(Route):
         shifts = _hashes(message, self.keys, self.n * self.panes.n)
         positions = np.asarray(message[self.position].to_numpy())
         panes = self.panes.numbers(positions, shifts, instance) // self.panes.span
-        return _by_number(message, (shifts + panes) % self.n, self.n)
+        rounds = panes // self.n if self.rotates else 0
+        return _by_number(message, (shifts + panes + rounds) % self.n, self.n)
 
     def describe(self) -> str:
         wide = "" if self.panes.span == 1 else f", panes of {self.panes.length}"
-        return f"pane i of key k to (hash(k) + i) mod {self.n}{wide}"
+        rounds = f" + i // {self.n}" if self.rotates else ""
+        return f"pane i of key k to (hash(k) + i{rounds}) mod {self.n}{wide}"
 
 
 @dataclass(frozen=True)
