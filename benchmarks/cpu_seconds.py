@@ -15,12 +15,12 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 def cpu_seconds() -> float:
     """User and system time so far, of processes that have ended, too."""
     children, own = defaultdict(list), {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            fields = stat.read_text().rpartition(")")[2].split()
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue  # It has ended.
-        pid = int(stat.parent.name)
+        pid = int(process.name)
         children[int(fields[1])].append(pid)
         own[pid] = sum(map(int, fields[11:15])) / _TICKS
     waiting, total = [os.getpid()], 0.0
