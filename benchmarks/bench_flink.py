@@ -1,4 +1,4 @@
-"""Overlapping time windows over Parquet files, compared with Flink SQL.
+"""Overlapping time windows over Parquet files, bounded and as a stream, compared with Flink SQL.
 
 Run with ``make bench-flink``, which installs PyFlink in ``.flink``, or ``python -m
 benchmarks.bench_flink [--rows N]``. Both read the same files with two slots and write their results
@@ -14,12 +14,14 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
 from time import perf_counter
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
 
 import windrow as wr
 from benchmarks.cpu_seconds import cpu_seconds
@@ -27,6 +29,8 @@ from benchmarks.reporting import check, report
 from windrow import functions as wf
 
 ROWS, KEYS, PER_MS = 4_000_000, 100, 100
+LENGTH = 1000
+"""Milliseconds of a window."""
 BEGIN = 1_767_605_400_000
 """Milliseconds; Flink writes windows that begin before 1970 with another time."""
 BATCH_ROWS = 200_000
@@ -57,7 +61,8 @@ def write_rows(folder: Path, rows: int) -> Path:
 
 def windows(rows: wr.Query) -> wr.Query:
     """Count, sum and maximum of each key per second, every 10 ms."""
-    sliding = rows.key_by("k").event_time("t", unit="ms").window(wr.TimeWindow("1 s", "10 ms"))
+    model = wr.TimeWindow(f"{LENGTH} ms", "10 ms")
+    sliding = rows.key_by("k").event_time("t", unit="ms").window(model)
     return sliding.agg(n=wf.count(), s=wf.sum("x"), m=wf.max("x"))
 
 
@@ -72,15 +77,24 @@ def cost(run: Callable[[], object]) -> tuple[float, float]:
     return min(wall for wall, _ in costs), min(cpu for _, cpu in costs)
 
 
-def ours(folders: list[Path], scratch: Path) -> list[tuple[float, float]]:
-    """What Windrow's query costs over each of the folders, on Spark."""
-    spark, costs = wr.local_spark(cores=SLOTS), []
-    for folder in folders:
-        results = windows(wr.scan(str(folder))).to_df(spark)
-        out = str(scratch / f"windrow-{folder.name}")
-        costs.append(cost(partial(results.write.mode("overwrite").parquet, out)))
-    spark.stop()
-    return costs
+def ours(spark: SparkSession, folder: Path, scratch: Path) -> tuple[float, float]:
+    """What Windrow's query costs over the files of the folder, on Spark."""
+    results = windows(wr.scan(str(folder))).to_df(spark)
+    out = str(scratch / f"windrow-{folder.name}")
+    return cost(partial(results.write.mode("overwrite").parquet, out))
+
+
+def our_stream(spark: SparkSession, folder: Path, scratch: Path) -> tuple[float, float]:
+    """The same as a stream of these files, from its start to its end."""
+    results = windows(wr.scan_stream(spark, str(folder))).to_df()
+
+    def run() -> None:
+        rmtree(scratch / "stream", ignore_errors=True)
+        writer = results.writeStream.format("parquet").trigger(availableNow=True)
+        writer = writer.option("checkpointLocation", str(scratch / "stream" / "checkpoint"))
+        writer.start(str(scratch / "stream" / "results")).awaitTermination()
+
+    return cost(run)
 
 
 def flinks(folder: Path, scratch: Path, mode: str) -> tuple[float, float]:
@@ -115,8 +129,18 @@ def main(rows: int) -> None:
     with tempfile.TemporaryDirectory() as given:
         scratch = Path(given)
         many, few = write_rows(scratch / "many", rows), write_rows(scratch / "few", BATCH_ROWS)
-        (wall, cpu), _ = ours([many, few], scratch)
+        spark = wr.local_spark(cores=SLOTS)
+        ours(spark, few, scratch)
+        wall, cpu = ours(spark, many, scratch)
+        stream_wall, stream_cpu = our_stream(spark, many, scratch)
+        spark.stop()
+        # A stream goes on: the windows that are open at the last row have not fired.
+        last = BEGIN + (rows - 1) // PER_MS
+        fired = [row for row in results_of(scratch / "windrow-many") if row[1] + LENGTH <= last]
+        check("stream", results_of(scratch / "stream" / "results"), fired)
         report(f"time 1 s, 10 ms, {KEYS} keys: Windrow on Spark", rows, wall)
+        report("  Windrow, as a stream of the files", rows, stream_wall, wall / stream_wall, "none")
+        print(f"    It takes {stream_cpu / cpu:.2f} times the CPU time per row", flush=True)
         for mode, folder, n in (("streaming", many, rows), ("batch", few, BATCH_ROWS)):
             their_wall, their_cpu = flinks(folder, scratch, mode)
             expected = results_of(scratch / f"windrow-{folder.name}")
