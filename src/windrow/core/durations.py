@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from windrow.core.errors import WindrowError, received
+from windrow.core.numpy_times import in_microseconds
 
 Duration: TypeAlias = str | timedelta | int | np.timedelta64
 """``"10 ms"``, ``"1 hour 30 minutes"``, a ``timedelta``, or whole microseconds."""
@@ -72,7 +73,7 @@ def instant(value: object, what: str = "instant") -> int:
         aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
         return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     if isinstance(value, np.datetime64):
-        return microseconds(value - np.datetime64(0, "us"), what)
+        return microseconds(_from_numpy(value, what), what)
     return microseconds(value, what)
 
 
@@ -116,13 +117,17 @@ def _unit_hint(unit: str) -> str:
     return "units are us, ms, s, min, hours, days and weeks."
 
 
-def _from_numpy(value: np.timedelta64, what: str) -> int:
+def _from_numpy(value: np.timedelta64 | np.datetime64, what: str) -> int:
     if np.isnat(value):
         raise WindrowError(f"{what} must be a duration", received(what, value))
-    exact = value.astype("timedelta64[us]")
-    if exact != value:
+    try:
+        micros, is_whole = in_microseconds(value)
+    except ValueError as e:
+        hint = "months and years have no fixed length; use days."
+        raise WindrowError(f"{what} must have a fixed length", received(what, value), hint) from e
+    if not is_whole:
         raise WindrowError(f"{what} must be whole microseconds", received(what, value))
-    return int(exact.astype(np.int64))
+    return micros
 
 
 def _whole(value: object, what: str) -> int:

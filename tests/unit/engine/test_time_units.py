@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import windrow as wr
 from windrow import functions as wf
 from windrow.core.durations import TimeUnit
+from windrow.engine.columns.arrays import to_microseconds
 
 
 def bounds_shown(times: list[int], unit: TimeUnit, model: Any) -> list[tuple[Any, Any]]:
@@ -60,6 +62,21 @@ def test_times_beyond_64_bit_microseconds_are_refused(unit: TimeUnit, time: int)
     query = wr.stream({"t": np.array([0, time])}).event_time("t", unit=unit)
     with pytest.raises(wr.WindrowError, match=f"must fit 64-bit microseconds; got {time}"):
         query.window(wr.CountWindow(2)).agg(n=wf.count()).collect()
+
+
+@pytest.mark.parametrize("unit", ["s", "ms"])
+def test_timestamps_beyond_64_bit_microseconds_are_refused(unit: TimeUnit) -> None:
+    times = pa.table({"t": pa.array([0, 2**62], pa.timestamp(unit))})
+    query = wr.stream(times).event_time("t").window(wr.CountWindow(2)).agg(n=wf.count())
+    with pytest.raises(wr.WindrowError, match=f"times in {unit} must fit 64-bit microseconds"):
+        query.collect()
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64(), pa.timestamp("s"), pa.timestamp("ns")])
+def test_days_and_timestamps_are_microseconds_rounded_down(kind: pa.DataType) -> None:
+    days = pa.array([-1, 0, 20_000], pa.int32()).cast(pa.date32()).cast(kind)
+    found = to_microseconds(pa.chunked_array([days]))
+    assert found.tolist() == [-86_400_000_000, 0, 20_000 * 86_400_000_000]
 
 
 def test_the_greatest_times_that_fit_are_taken() -> None:

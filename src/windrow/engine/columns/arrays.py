@@ -26,18 +26,15 @@ def to_microseconds(column: pa.ChunkedArray, unit: TimeUnit = "us") -> Int64s:
     >>> to_microseconds(pa.chunked_array([[-1, 1_700]]), "ns").tolist()
     [-1, 1]
     """
-    if pa.types.is_integer(column.type):
-        return _scaled(np.asarray(column.cast(pa.int64()).to_numpy()), unit)
-    if pa.types.is_date(column.type):
-        column = column.cast(pa.timestamp("us"))
-    if pa.types.is_timestamp(column.type) and column.type.unit != "us":
-        if column.type.unit == "ns":
-            column = pc.floor_temporal(column, unit="microsecond")
-        column = column.cast(pa.timestamp("us", column.type.tz))
-    return np.asarray(column.cast(pa.int64()).to_numpy())
-
-
-def _scaled(times: Int64s, unit: TimeUnit) -> Int64s:
+    kind, hint = column.type, None
+    if pa.types.is_date(kind):
+        kind = pa.timestamp("ms")
+        column = column.cast(kind)
+    if pa.types.is_timestamp(kind):
+        unit = kind.unit
+    elif unit != "us":
+        hint = 'pass the unit the column has, for example event_time(..., unit="ns").'
+    times = np.asarray(column.cast(pa.int64()).to_numpy())
     if unit == "us":
         return times
     if unit == "ns":
@@ -45,11 +42,8 @@ def _scaled(times: Int64s, unit: TimeUnit) -> Int64s:
     factor = MICROSECONDS_PER[unit]
     limit = INT64_MAX // factor
     if len(beyond := times[(times < -limit) | (times > limit)]):
-        raise WindrowError(
-            f"event times in {unit} must fit 64-bit microseconds",
-            str(beyond[0]),
-            'pass the unit the column has, for example event_time(..., unit="ns").',
-        )
+        rule = f"event times in {unit} must fit 64-bit microseconds"
+        raise WindrowError(rule, str(beyond[0]), hint)
     return times * factor
 
 

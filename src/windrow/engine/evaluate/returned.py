@@ -11,12 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from windrow.core.numpy_times import in_microseconds
+
 _DAY = 86_400_000_000
-_MICROSECONDS = {"W": 7 * _DAY, "D": _DAY, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000}
-_MICROSECONDS |= {"ms": 1_000, "us": 1}
-"""How many microseconds NumPy's units of time have."""
-_PER_MICROSECOND = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
-"""How many of NumPy's shorter units a microsecond has."""
 
 
 class Unfit(Exception):
@@ -142,25 +139,12 @@ def _fit_time(value: Any, kind: pa.DataType) -> Any:
         is_dated = pa.types.is_timestamp(kind) or pa.types.is_date(kind)
         if isinstance(value, np.datetime64) != is_dated:
             raise ValueError("a time is not a duration")
-        micros = _microseconds(value)
+        micros, _ = in_microseconds(value)
         return micros // _DAY if pa.types.is_date(kind) else micros
     is_day = isinstance(value, date) and not isinstance(value, datetime)
     if is_day and pa.types.is_timestamp(kind):
         return datetime(value.year, value.month, value.day)
     return value
-
-
-def _microseconds(value: np.datetime64 | np.timedelta64) -> int:
-    """The time or duration in microseconds, rounded down; of any size."""
-    unit, step = np.datetime_data(value.dtype)
-    if unit in ("Y", "M") and isinstance(value, np.datetime64):
-        return _microseconds(value.astype("M8[D]"))
-    number = int(value.astype(np.int64)) * step
-    if unit in _PER_MICROSECOND:
-        return number // _PER_MICROSECOND[unit]
-    if unit not in _MICROSECONDS:
-        raise ValueError(f"the unit {unit!r} has no fixed length")
-    return number * _MICROSECONDS[unit]
 
 
 def _fit_integer(value: Any) -> Any:
