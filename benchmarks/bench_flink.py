@@ -139,7 +139,7 @@ def main(rows: int) -> None:
         fired = [row for row in results_of(scratch / "windrow-many") if row[1] + LENGTH <= last]
         check("stream", results_of(scratch / "stream" / "results"), fired)
         report(f"time 1 s, 10 ms, {KEYS} keys: Windrow on Spark", rows, wall)
-        report("  Windrow, as a stream of the files", rows, stream_wall, wall / stream_wall, "none")
+        report("  Windrow, as a stream of the files", rows, stream_wall, stream_wall / wall, "none")
         print(f"    It takes {stream_cpu / cpu:.2f} times the CPU time per row", flush=True)
         for mode, folder, n in (("streaming", many, rows), ("batch", few, BATCH_ROWS)):
             their_wall, their_cpu = flinks(folder, scratch, mode)

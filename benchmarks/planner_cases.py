@@ -23,6 +23,8 @@ WINDOWS = 20_000
 KEYS = 1000
 BATCHES = 3
 """The batches of a stream, which share the rows."""
+WRITTEN = OTHERS | UNSEEN
+"""Queries over inputs of their own."""
 BUILT_IN = 2
 """How many times as many rows there are for functions of the library, which are quick."""
 SHARES = {"uniform": 0.0, "3 %": 0.03, "16 %": 0.16, "50 %": 0.5, "one key": 1.0}
@@ -120,7 +122,7 @@ def all_names() -> Iterator[str]:
     yield from ("files, sparse, sum, uniform", "files, count, median, 16 %")
     for kind, function in (("time", "sum"), ("time", "20 us"), ("count", "median")):
         yield from (f"stream, {kind}, {function}, {share}" for share in few)
-    yield from (OTHERS | UNSEEN)
+    yield from WRITTEN
 
 
 class Cases:
@@ -130,13 +132,13 @@ class Cases:
         self.spark, self.rows, self.folder = spark, rows, folder
         self.loops = {name: steps_in(cost * 1e-6) for name, cost in COSTS.items()}
         self._cached: dict[tuple[str, int], DataFrame] = {}
-        self.others, self.sources = OTHERS | UNSEEN, Others(spark, folder)
+        self.others = Others(spark, folder)
 
     def case(self, name: str) -> Case:
         """The query of this name."""
-        if found := self.others.get(name):
-            make, hints, rows = found
-            query = make(self.sources, rows)
+        if name in WRITTEN:
+            make, hints, rows = WRITTEN[name]
+            query = make(self.others, rows)
             return Case(name, query, hints, rows, query.source.is_stream)
         source, *rest = name.split(", ")
         if source not in ("files", "stream", "keyless"):

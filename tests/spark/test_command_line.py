@@ -76,6 +76,7 @@ def test_bench_asks_spark_for_the_same_windows(spark: SparkSession, tmp_path: Pa
         wanted = query.over(wr.stream(rows)).collect()
         assert len(query.compared(wanted)) > 90
         check_same(query, "by Spark", spark.sql(query.sql).toArrow(), wanted)
+    spark.catalog.dropTempView("ticks")
 
 
 def test_progress_shows_the_stages_that_run(

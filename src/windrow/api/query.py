@@ -247,10 +247,8 @@ class Query:
         from windrow.spark.checkpoint_contents import statistics_of
         from windrow.spark.given_session import session_of
 
-        session = getattr(self.source, "session", None)
-        if session is None:
-            hint = "make one first, for example with wr.local_spark()."
-            session = session_of(None, "hint_from", hint)
+        hint = "make one first, for example with wr.local_spark()."
+        session = session_of(getattr(self.source, "session", None), "hint_from", hint)
         found = statistics_of(session, path_of(checkpoint, "checkpoint"))
         return replace(self, hints=self.hints.or_else(found))
 

@@ -27,7 +27,7 @@ _WAYS = ("in process", "on Spark", "Spark's own", "faster")
 
 
 def bench(rows: int, *, with_spark: bool) -> None:
-    """Print a line per query: rows per second, and how many times Spark's own way takes."""
+    """Print a line per query: rows per second, and how many times as long Spark's own way takes."""
     few = ticks(_SAMPLE)
     with TemporaryDirectory() as folder, _session(is_wanted=with_spark) as spark:
         path = str(Path(folder) / "ticks.parquet")
@@ -46,9 +46,9 @@ def bench(rows: int, *, with_spark: bool) -> None:
 @contextmanager
 def _session(*, is_wanted: bool) -> Iterator[SparkSession | None]:
     """A session on all cores, if it is wanted and can be had."""
-    if is_wanted and not can_start_spark():
-        print("Spark is left out: see windrow check for what it lacks")
     if not is_wanted or not can_start_spark():
+        if is_wanted:
+            print("Spark is left out: see windrow check for what it lacks")
         yield None
         return
     spark = wr.local_spark()

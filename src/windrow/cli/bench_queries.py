@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import windrow as wr
 from windrow import functions as wf
@@ -43,7 +44,7 @@ class BenchQuery:
     def compared(self, results: pa.Table) -> pa.Table:
         """What all ways must agree on."""
         names = ["k", self.bound, *self.functions]
-        full = results.select(names).filter(pa.compute.field("n") >= self.least)
+        full = results.select(names).filter(pc.field("n") >= self.least)
         return full.sort_by([("k", "ascending"), (self.bound, "ascending")])
 
     def by_oracle(self, rows: pa.Table) -> pa.Table:

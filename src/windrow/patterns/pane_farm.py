@@ -41,10 +41,10 @@ def _kept(at: Setting, pattern: PaneFarm, farm: Farm, panes: FarmPanes, fan_in: 
     """Workers that keep the tuples of their panes themselves."""
     of_panes = Geometry.of_panes(panes, at.position)
     plq = partial(workers.pane_level, at.query, of_panes, panes, farm.share, pattern.plq)
-    # Over bounded rows, small tasks stand for agnostic workers.
-    are_tasks = pattern.workers == "agnostic"
+    is_on_demand = pattern.workers == "agnostic"
+    route = ByPane(panes, at.position, at.query.keys, pattern.plq, rotates=is_on_demand)
     return [
-        Emitter(ByPane(panes, at.position, at.query.keys, pattern.plq, are_tasks), fan_in),
+        Emitter(route, fan_in),
         Workers("PLQ", plq, farm.n * pattern.plq),
     ]
 

@@ -78,6 +78,11 @@ class Load:
     def windows_per_row(self) -> float:
         return self.rows_per_window / self.rows_apart
 
+    @property
+    def panes_of_hot_key(self) -> float:
+        """Those of the most frequent key."""
+        return self.panes * self.windows_of_hot_key / self.windows
+
     def sent_to(self, n: int, batch: int = 1) -> float:
         """How many rows and copies of rows a window farm sends to n workers."""
         return self.rows * multicast(n, self.windows_per_row, batch)

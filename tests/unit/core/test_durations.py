@@ -38,7 +38,7 @@ def test_durations_are_microseconds(written: Any, expected: int) -> None:
     "written",
     [
         "", "abc", "10", "ms", "1.5 s", "1 s and more", "1 parsec", "1 month", 1.5, None, True,
-        [1], np.timedelta64("NaT", "s"), np.timedelta64(1, "ns"), 2**64,
+        [1], np.timedelta64("NaT"), np.timedelta64("NaT", "s"), np.timedelta64(1, "ns"), 2**64,
         np.timedelta64(10**18, "s"), np.timedelta64(10**15, "D"), np.timedelta64(1, "M"),
     ],
 )  # fmt: skip
@@ -63,6 +63,8 @@ def test_months_are_refused_with_the_reason() -> None:
         (datetime(1969, 12, 31, 23, 59, 59, 999_999), -1),
         (np.datetime64("1970-01-01T00:00:00.000003"), 3),
         (np.datetime64("1970-02"), 31 * 86_400_000_000),
+        (np.datetime64("1600-03"), -135_080 * 86_400_000_000),
+        (np.datetime64("2400", "Y"), 157_054 * 86_400_000_000),
         ("15 min", 900_000_000),
         (-4, -4),
     ],
@@ -71,7 +73,9 @@ def test_instants_count_from_1970_utc(written: Any, expected: int) -> None:
     assert instant(written) == expected
 
 
-@pytest.mark.parametrize("written", [np.datetime64("NaT", "ns"), np.datetime64(10**18, "s")])
+@pytest.mark.parametrize(
+    "written", [np.datetime64("NaT", "ns"), np.datetime64(10**18, "s"), np.datetime64(10**18, "Y")]
+)
 def test_what_is_no_instant_is_refused(written: Any) -> None:
     with pytest.raises(WindrowError, match="origin must"):
         instant(written, "origin")

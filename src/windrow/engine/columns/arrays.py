@@ -26,13 +26,12 @@ def to_microseconds(column: pa.ChunkedArray, unit: TimeUnit = "us") -> Int64s:
     >>> to_microseconds(pa.chunked_array([[-1, 1_700]]), "ns").tolist()
     [-1, 1]
     """
-    kind, hint = column.type, None
-    if pa.types.is_date(kind):
-        kind = pa.timestamp("ms")
-        column = column.cast(kind)
-    if pa.types.is_timestamp(kind):
-        unit = kind.unit
-    elif unit != "us":
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("ms"))
+    hint = None
+    if pa.types.is_timestamp(column.type):
+        unit = column.type.unit
+    else:
         hint = 'pass the unit the column has, for example event_time(..., unit="ns").'
     times = np.asarray(column.cast(pa.int64()).to_numpy())
     if unit == "us":

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.core.numpy_times import in_microseconds
-
-_DAY = 86_400_000_000
+from windrow.core.numpy_times import DAY, in_microseconds
 
 
 class Unfit(Exception):
@@ -140,7 +138,7 @@ def _fit_time(value: Any, kind: pa.DataType) -> Any:
         if isinstance(value, np.datetime64) != is_dated:
             raise ValueError("a time is not a duration")
         micros, _ = in_microseconds(value)
-        return micros // _DAY if pa.types.is_date(kind) else micros
+        return micros // DAY if pa.types.is_date(kind) else micros
     is_day = isinstance(value, date) and not isinstance(value, datetime)
     if is_day and pa.types.is_timestamp(kind):
         return datetime(value.year, value.month, value.day)

@@ -16,7 +16,7 @@ def map_reduce(at: Terms, pattern: WinMapReduce, n: int, share: float, rows: flo
     if load.sends_rows and is_told_by_time(at.query.model):
         sent = load.sent_to(pattern.reduce, at.in_a_row()) * rows / load.rows
         work = at.held(sent) + at.results()
-        of_reduces = share * at.dealt(pattern.reduce, load.windows)
+        of_reduces = share * at.dealt(pattern.reduce, load.windows_of_hot_key)
         reduce = Phase("compute windows", work, n * pattern.reduce, of_reduces)
         return [at.intake(sent), reduce]
     if can_be_dealt(at.query):
@@ -41,7 +41,7 @@ def parts(
 ) -> list[Phase]:
     """Map and reduce, once per round, of rows that mappers hold or a windower has sent."""
     c, load = at.constants, at.load
-    of_reduces = share * at.dealt(pattern.reduce, load.windows)
+    of_reduces = share * at.dealt(pattern.reduce, load.windows_of_hot_key)
     if load.sends_rows:
         work = sent * (c.exchange + load.per_row) + at.results()
         n_reduce = n * pattern.reduce

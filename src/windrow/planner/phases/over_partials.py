@@ -18,7 +18,8 @@ def over_partials(
     if isinstance(pattern, PaneFarm):
         plq, wlq = pattern.plq, pattern.wlq
         plq *= TASKS_EACH if pattern.workers == "agnostic" else 1
-        of_panes, of_windows = at.dealt(plq, load.panes), at.dealt(wlq, load.windows)
+        of_panes = at.dealt(plq, load.panes_of_hot_key)
+        of_windows = at.dealt(wlq, load.windows_of_hot_key)
         merging, taken = sent * c.piece, sent / load.panes * load.panes_sent_to(wlq)
         computing = taken * c.piece + at.results() + at.state(taken)
         return [

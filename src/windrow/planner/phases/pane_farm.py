@@ -22,7 +22,7 @@ def pane_farm(
         sent = load.sent_to(wlq, at.in_a_row()) * copies
         rankers = at.rankers(n_rankers, sent, are_paned=True)
         work = at.held(sent) + at.results()
-        of_windows = share * at.dealt(wlq, load.windows)
+        of_windows = share * at.dealt(wlq, load.windows_of_hot_key)
         computing = Phase("compute windows", work, n * wlq, of_windows)
         return [at.intake(rows if rankers else sent), *rankers, computing]
     pane_work = rows * load.per_row + load.panes * copies * c.piece
@@ -30,7 +30,7 @@ def pane_farm(
         pane_work += copies * at.shared_by_windows()
     holding = rows * c.keep + at.state(rows)
     plq, wlq = pattern.plq * tasks, pattern.wlq
-    of_panes = share * at.dealt(plq, load.panes)
+    of_panes = share * at.dealt(plq, load.panes_of_hot_key)
     if is_agnostic and at.is_stream:
         panes = [
             Phase("form panes", holding + rows * c.exchange, n, share),
@@ -51,7 +51,7 @@ def pane_farm(
         sent_rows = sent * load.rows_per_pane
         window_work += sent_rows * (c.exchange + c.keep + load.per_row)
         window_work += load.windows * load.per_window
-    of_windows = share * at.dealt(wlq, load.windows)
+    of_windows = share * at.dealt(wlq, load.windows_of_hot_key)
     return [
         at.intake(rows),
         *at.rankers(n_rankers, rows, are_paned=True),

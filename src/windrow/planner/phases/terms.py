@@ -77,11 +77,12 @@ class Terms:
         """The share of the busiest of n workers if keys are hashed to them."""
         return largest_share(n, self.load.keys, self.load.skew)
 
-    def dealt(self, n: int, pieces: float) -> float:
-        """The share of the busiest of n workers if the panes, or windows, of a key are dealt."""
-        load = self.load
-        of_hot_key = pieces * load.windows_of_hot_key / load.windows
-        return farm_share(n, load.keys, load.skew, of_hot_key)
+    def dealt(self, n: int, of_hot_key: float) -> float:
+        """The share of the busiest of n workers if the pieces of a key are dealt to them in turn.
+
+        The most frequent key has so many pieces: windows, batches of windows, or panes.
+        """
+        return farm_share(n, self.load.keys, self.load.skew, of_hot_key)
 
     def rankers(self, n: int, sent: float, are_paned: bool = False) -> list[Phase]:
         """If ranks are needed to route rows: workers that rank them and send copies of them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from windrow.patterns import PaneFarm, WinFarm, WinMapReduce
 from windrow.patterns.setting import TASKS_EACH
-from windrow.planner.cost import farm_share, rows_sent_per_window, windows_share
+from windrow.planner.cost import rows_sent_per_window, windows_share
 from windrow.planner.phases.map_reduce import map_reduce, parts
 from windrow.planner.phases.over_partials import over_partials
 from windrow.planner.phases.pane_farm import pane_farm
@@ -16,7 +16,7 @@ def active_farm(at: Terms, pattern: WinFarm) -> list[Phase]:
     """Workers, or inner patterns, that are sent the rows of their windows."""
     load, n, inner = at.load, pattern.n, pattern.inner
     batch = at.in_a_row(pattern.batch)
-    share = farm_share(n, load.keys, load.skew, load.windows_of_hot_key / batch)
+    share = at.dealt(n, load.windows_of_hot_key / batch)
     if at.sends_partials_to(inner):
         return over_partials(at, inner, n, share, load.panes_sent_to(n, batch), n)
     sent = load.sent_to(n, batch)
